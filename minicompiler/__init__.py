@@ -1,0 +1,1 @@
+"""minicompiler: torch.compile, small enough to read."""
