@@ -1,0 +1,5 @@
+"""Loop IR: loops over memory whose bodies have many readings.
+
+In: nothing, lowering builds it. Out: Program, to be printed, verified, evaluated, scheduled.
+Invariant: `verify(program)` holds between any two stages that share a Program.
+"""

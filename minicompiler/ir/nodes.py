@@ -1,0 +1,218 @@
+"""The loop IR: what a graph is once its operators have become loops over memory.
+
+    Program   = inputs, constants, Operation*, outputs
+    Operation = Computed(name, layout, Loop, into)         one loop that fills one buffer
+              | Extern(names, layouts, target, ...)        one call of an ATen operator
+    Loop      = Pointwise | Reduction | Scatter            bodies are callables (define by run)
+    Layout    = device, dtype, size, stride, offset        where an element of a buffer lies
+    BufferRef = a buffer's name and a layout over its memory: a view without a copy
+
+A body is run, not inspected: `inner(index)` calls `ops.load`, `ops.add`... which go to whichever
+handler is current (see ops.py). Printer, verifier, evaluator, dependency recorder and both code
+generators are handlers of the same body.
+
+Names. Every operation defines new names. An operation that writes in place (`into`) defines a new
+name for the memory of an older one: from there on only the new name may be read.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import torch
+
+from ..symbolic.expr import Expr, add_all, as_expr, product
+
+Index: TypeAlias = tuple[Expr, ...]
+Value: TypeAlias = Any  # whatever the current handler makes of a value; bodies only pass it on
+ReduceKind: TypeAlias = Literal["sum", "prod", "min", "max", "any", "all", "argmin", "argmax"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`size`, `stride` and `offset` in elements; offset counts from the buffer's data pointer."""
+
+    device: torch.device
+    dtype: torch.dtype
+    size: tuple[Expr, ...]
+    stride: tuple[Expr, ...]
+    offset: Expr = as_expr(0)
+
+    def index(self, index: Index) -> Expr:
+        """The linear position of element `index`, in elements from the data pointer."""
+        return add_all([self.offset, *(i * s for i, s in zip(index, self.stride))])
+
+    @property
+    def ndim(self) -> int:
+        return len(self.size)
+
+    @property
+    def numel(self) -> Expr:
+        return product(self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRef:
+    """The memory of buffer `name` seen through `layout` (which need not be the buffer's own)."""
+
+    name: str
+    layout: Layout
+
+
+# ------------------------------------------------------------------------------------------- loops
+
+
+@dataclass(frozen=True, slots=True)
+class Pointwise:
+    """out[i] = inner(i) for i in ranges; `dtype` is that of the value and of the buffer."""
+
+    device: torch.device
+    dtype: torch.dtype
+    ranges: tuple[Expr, ...]
+    inner: Callable[[Index], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """out[i] = fold(kind, inner(i, r) for r in folded).
+
+    `dtype` is that of the accumulator and of the buffer. `inner` yields `dtype` too, except for
+    argmin/argmax, whose `dtype` is int64 (the row-major position within `folded`) whatever they
+    compare. Nothing to fold (a range of 0) yields the neutral element: 0 for sum, 1 for prod,
+    False for any, True for all; min, max, argmin and argmax always have something to fold.
+    min and max propagate NaN; argmin and argmax: NaN wins, then the first position wins.
+    sum and prod of integers wrap. The order of a floating point sum is free.
+    """
+
+    device: torch.device
+    dtype: torch.dtype
+    ranges: tuple[Expr, ...]
+    folded: tuple[Expr, ...]
+    kind: ReduceKind
+    inner: Callable[[Index, Index], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """out[target(i)] = inner(i) (mode "store") or += inner(i) (mode "add") for i in ranges.
+
+    `target` yields one coordinate for each dimension of the buffer's layout and may call
+    `ops.indirect`; `inner` is run with the same handler right after `target`. Two equal targets:
+    "add" adds both (integers wrap, floating point in any order), "store" keeps either.
+    Elements that are no target keep what the memory held (see `Computed.into`).
+    """
+
+    device: torch.device
+    dtype: torch.dtype
+    ranges: tuple[Expr, ...]
+    target: Callable[[Index], Index]
+    inner: Callable[[Index], Value]
+    mode: Literal["store", "add"] = "store"
+
+
+Loop: TypeAlias = Pointwise | Reduction | Scatter
+
+
+# -------------------------------------------------------------------------------------- operations
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """Buffer `name` of `layout` filled by `loop`; `layout.dtype` is `loop.dtype`.
+
+    Pointwise, Reduction: `loop.ranges` is `layout.size`, every element is written.
+    `into`: writes into the memory of that older buffer or input, with the same layout, and
+    allocates nothing. None allocates; a Scatter then starts from undefined memory, and Scatters
+    that follow with `into` write the rest (how a long `cat` is built, slice by slice).
+    A loop may read the buffer that it writes `into` only at the element it is writing.
+    """
+
+    name: str
+    layout: Layout
+    loop: Loop
+    into: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        return (self.layout,)
+
+
+@dataclass(frozen=True, slots=True)
+class Extern:
+    """A call of `target` through ATen; defines one name for each tensor that it returns.
+
+    `args` and `kwargs` hold BufferRef, Expr, plain Python values and (nested) lists and tuples of
+    these. With `out_variant` the caller allocates `layouts` and passes the buffers as the keyword
+    arguments that the schema of `out_variant` marks as written, in order. Without, `target`
+    returns fresh tensors (or, rarely, views of its arguments) whose strides are `layouts`.
+    A name is None where the operator returns an undefined tensor (a gradient nobody asked for).
+    kind "extern": the operator is meant to be a library call (mm, convolution, attention);
+    "fallback": it has no lowering (counted and named in stats).
+    """
+
+    names: tuple[str | None, ...]
+    layouts: tuple[Layout | None, ...]
+    target: torch._ops.OpOverload
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    out_variant: torch._ops.OpOverload | None = None
+    kind: Literal["extern", "fallback"] = "extern"
+
+    def reads(self) -> list[BufferRef]:
+        """Every buffer among the arguments, in order."""
+        return list(references((self.args, tuple(self.kwargs.values()))))
+
+
+Operation: TypeAlias = Computed | Extern
+
+
+@dataclass
+class Program:
+    """One graph as loops and calls, in an order that runs.
+
+    `inputs` keeps the order of the placeholders: a Layout for a tensor, the Expr (a symbol, or a
+    constant it was specialised to) for a size or number. `constants` are tensors found in the
+    graph. `outputs` in the order of the graph's output: BufferRef, Expr, Python value or None.
+    `origins[buffer]`: names of the ATen nodes computed there, then the user's lines.
+    """
+
+    name: str
+    inputs: dict[str, Layout | Expr]
+    constants: dict[str, torch.Tensor] = field(default_factory=dict)
+    operations: list[Operation] = field(default_factory=list)
+    outputs: tuple[Any, ...] = ()
+    origins: dict[str, list[str]] = field(default_factory=dict)
+
+    def layouts(self) -> dict[str, Layout]:
+        """Every buffer with its layout: inputs, constants, then what the operations define."""
+        known = {name: layout for name, layout in self.inputs.items() if isinstance(layout, Layout)}
+        known |= {name: layout_of(tensor) for name, tensor in self.constants.items()}
+        for operation in self.operations:
+            for name, layout in zip(operation.names, operation.layouts):
+                if name is not None and layout is not None:
+                    known[name] = layout
+        return known
+
+    def __repr__(self) -> str:
+        from .printer import program_text  # the printer needs the nodes above
+
+        return program_text(self)
+
+
+def layout_of(tensor: torch.Tensor) -> Layout:
+    """The layout of a real tensor: its offset is 0, as data pointers include the storage offset."""
+    size, stride = tuple(map(as_expr, tensor.shape)), tuple(map(as_expr, tensor.stride()))
+    return Layout(tensor.device, tensor.dtype, size, stride)
+
+
+def references(argument: Any) -> Iterator[BufferRef]:
+    """The BufferRefs inside an argument of an Extern."""
+    if isinstance(argument, BufferRef):
+        yield argument
+    elif isinstance(argument, (list, tuple)):
+        for item in argument:
+            yield from references(item)

@@ -1,0 +1,200 @@
+"""The vocabulary of loop bodies, and how one body gets many readings.
+
+A body calls `ops.add(a, b)`; the call goes to the handler that is current in this thread:
+
+    with ops.handling(Printer()):
+        print(body(index))            # add(load(x, i0), load(w, i0))
+
+A handler is any object: a method named as the op serves that op, `default(name, *args)` serves the
+rest. Values are whatever the handler returns; a body only passes them on.
+
+Leaf ops, which carry more than values:
+
+    load(buffer: str, index: Expr)            element of a buffer, `index` in elements from its
+                                              data pointer; result: the buffer's dtype
+    constant(value, dtype)                    a Python number (or Expr of a runtime scalar)
+    index_expr(expr: Expr, dtype)             an index as a value (dtype is an integer, or float)
+    indirect(value, size: Expr, check=True)   an integer value as an index: returns an Expr, a fresh
+                                              Symbol, for use in later index expressions. With
+                                              `check`, a value outside 0 <= v < size raises
+                                              IndexError before anything is written from it.
+    masked(mask, body, other, dtype)          body() where mask (bool) holds, else the Python number
+                                              `other`; loads and checks in body() happen only
+                                              where mask holds
+    to_dtype(x, dtype)                        conversion as `Tensor.to`: float to integer truncates
+                                              (to uint8 by way of int64), to bool is x != 0
+    bitcast(x, dtype)                         the same bits; both dtypes of one width
+    random(kind, seed, offset)                Philox4x32-10, key = seed, counter = offset (int64
+                                              values); kind "rand": float32 in [0, 1), "randn":
+                                              float32, "randint": int64 in [0, 2**32)
+
+All other ops are in `OPS`. Operands of one op have one dtype, save `where`, whose first is bool.
+bfloat16 and float16 appear only in load, constant, to_dtype, bitcast, where, masked and what is
+stored: arithmetic on them is written out as to_dtype(op(to_dtype(x, float32)), bfloat16), and these
+conversions are the roundings of eager, so they stay. Integer arithmetic wraps (also narrow ones:
+int8 100 + 100 is -56). Arithmetic on bool does not occur, lowering says logical_and and so on.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import torch
+
+Result: TypeAlias = Literal["same", "bool", "given"]
+Operands: TypeAlias = Literal["float", "integer", "number", "bool", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpInfo:
+    """`arity` counts values. `result`: "same" as the last operand, "bool", or "given" (by an
+    argument, or by what the op says). `operands`: the dtypes allowed ("number": float or integer;
+    "any": bool too). `meaning` holds where the name does not say it."""
+
+    arity: int
+    result: Result
+    operands: Operands
+    meaning: str = ""
+
+
+def _table(
+    arity: int, result: Result, operands: Operands, names: str, **meanings: str
+) -> dict[str, OpInfo]:
+    return {n: OpInfo(arity, result, operands, meanings.get(n, "")) for n in names.split()}
+
+
+LEAVES: dict[str, OpInfo] = {
+    "load": OpInfo(0, "given", "any"),
+    "constant": OpInfo(0, "given", "any"),
+    "index_expr": OpInfo(0, "given", "any"),
+    "indirect": OpInfo(1, "given", "integer"),
+    "masked": OpInfo(1, "given", "bool"),
+    "to_dtype": OpInfo(1, "given", "any"),
+    "bitcast": OpInfo(1, "given", "any"),
+    "random": OpInfo(2, "given", "integer"),
+}
+
+OPS: dict[str, OpInfo] = LEAVES | {
+    **_table(1, "same", "float", "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt"),
+    **_table(1, "same", "float", "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"),
+    **_table(1, "same", "float", "erf erfc lgamma sigmoid reciprocal"),
+    **_table(
+        1,
+        "same",
+        "float",
+        "floor ceil round trunc",
+        round="half to even; keeps -0.0",
+    ),
+    **_table(1, "same", "number", "neg abs relu", relu="max(x, 0); NaN stays, -0.0 becomes 0"),
+    **_table(
+        1,
+        "same",
+        "number",
+        "sign",
+        sign="-1, 0 or 1; 0 for NaN and -0.0 as `torch.sign` gives",
+    ),
+    **_table(1, "bool", "float", "isnan isinf signbit"),
+    **_table(2, "same", "number", "add sub mul"),
+    **_table(2, "same", "float", "truediv pow atan2 copysign"),
+    **_table(
+        2,
+        "same",
+        "number",
+        "floordiv truncdiv remainder fmod",
+        floordiv="rounds down, as Python: floats by way of fmod like torch.floor_divide, x/0 is"
+        " x/0 as IEEE; an integer divisor is never 0",
+        truncdiv="rounds toward zero; floats: trunc(a / b)",
+        remainder="sign of the divisor, as Python; floats: fmod(a, b), plus b if signs differ",
+        fmod="sign of the dividend, as C",
+    ),
+    **_table(
+        2,
+        "same",
+        "number",
+        "minimum maximum",
+        minimum="NaN if either is NaN",
+        maximum="NaN if either is NaN",
+    ),
+    **_table(3, "same", "float", "fma", fma="a*b + c rounded once"),
+    **_table(2, "bool", "any", "eq ne lt le gt ge"),
+    **_table(2, "bool", "bool", "logical_and logical_or logical_xor"),
+    **_table(1, "bool", "bool", "logical_not"),
+    **_table(2, "same", "integer", "bitwise_and bitwise_or bitwise_xor"),
+    **_table(1, "same", "integer", "bitwise_not"),
+    **_table(
+        2,
+        "same",
+        "integer",
+        "left_shift right_shift",
+        left_shift="0 when the count is negative or at least the width",
+        right_shift="arithmetic for signed; a count negative or too large gives 0 or -1 by sign",
+    ),
+    **_table(3, "same", "any", "where", where="where(condition, a, b): a, b of one dtype"),
+}
+
+HALF = (torch.bfloat16, torch.float16)
+# the only ops that may see a value of a HALF dtype
+HALF_OPS = LEAVES.keys() | {"where"}
+
+
+def allows(operands: Operands, dtype: torch.dtype) -> bool:
+    """Whether an op declared with `operands` takes values of `dtype` (HALF aside)."""
+    if operands == "any":
+        return True
+    if operands == "bool" or dtype == torch.bool:
+        return operands == "bool" and dtype == torch.bool
+    return operands == "number" or (operands == "float") == dtype.is_floating_point
+
+
+def result_dtype(name: str, *operands: torch.dtype) -> torch.dtype:
+    """The dtype of op `name` (not "given") on values of these dtypes; the rule every handler uses."""
+    rule = OPS[name].result
+    assert rule != "given", name
+    return torch.bool if rule == "bool" else operands[-1]
+
+
+# ---------------------------------------------------------------------------------------- handlers
+
+
+class _Current(threading.local):
+    handler: Any = None
+
+
+_current = _Current()
+
+
+@contextlib.contextmanager
+def handling(handler: Any) -> Iterator[Any]:
+    """Within the block, in this thread, ops go to `handler`."""
+    before, _current.handler = _current.handler, handler
+    try:
+        yield handler
+    finally:
+        _current.handler = before
+
+
+def current() -> Any:
+    """The handler in force; None outside of any `handling`."""
+    return _current.handler
+
+
+def call(name: str, *args: Any) -> Any:
+    """Op `name` by its name: `call("add", a, b)` is `add(a, b)`."""
+    handler = _current.handler
+    method = getattr(handler, name, None)
+    return handler.default(name, *args) if method is None else method(*args)
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    """`ops.add` for every op of the table; made at first use, then an ordinary attribute."""
+    if name not in OPS:
+        raise AttributeError(f"no op named {name!r}")
+
+    def forward(*args: Any) -> Any:
+        return call(name, *args)
+
+    forward.__name__ = forward.__qualname__ = name
+    globals()[name] = forward
+    return forward
