@@ -1,0 +1,120 @@
+"""What a schedule is: steps in order, each an allocation, a launch, a call or an end of life."""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import torch
+
+from ..ir.nodes import Computed, Extern, Layout, Program, Scatter
+from ..symbolic.expr import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """`nodes`, in this order, over one iteration space: one launch.
+
+    Every node's loop is written for that space, whatever shape it had in the program:
+        Pointwise   over `ranges`, or over `ranges + folded`
+        Reduction   over `ranges`, folding `folded`
+        Scatter     over `ranges`, or over `ranges + folded`
+    and its layout is a view of the buffer in the same shape (what the program's layout says is in
+    `Plan.program.layouts()`). `folded` is empty where nothing is reduced.
+
+    A node may read what an earlier one wrote only at the element of the same iteration; what a
+    reduction yields may be read by all later nodes.
+
+    `internal` buffers are read by nobody outside: they need no memory. `rows` are those among
+    them that one reduction separates from a reader, so a loop over `folded` cannot keep them in
+    registers: they need memory for `folded` elements (of one iteration of `ranges`) at a time.
+    """
+
+    name: str
+    device: torch.device
+    nodes: tuple[Computed, ...]
+    ranges: tuple[Expr, ...]
+    folded: tuple[Expr, ...]
+    reads: tuple[str, ...]  # loaded from memory, in order of first use
+    writes: tuple[str, ...]  # stored to memory, without those written in place
+    mutated: tuple[str, ...] = ()  # written in place, by the names before the write
+    internal: frozenset[str] = frozenset()
+    rows: frozenset[str] = frozenset()
+
+    @property
+    def args(self) -> tuple[str, ...]:
+        """The buffers that a launch passes, in order: in place, read, written."""
+        return (*self.mutated, *(r for r in self.reads if r not in self.mutated), *self.writes)
+
+    def memory(self, name: str) -> str:
+        """Which of `args` is the memory of `name`: what is written in place has an older name."""
+        into = {node.name: node.into for node in self.nodes}
+        while (older := into.get(name)) is not None:
+            name = older
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class Alloc:
+    """Fresh memory for `name`."""
+
+    name: str
+    layout: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """From here on `name` (with `layout`) is the memory of `old`, and `old` is no more.
+
+    Of the same bytes in total: a dead buffer, or one that the next launch writes in place.
+    """
+
+    name: str
+    old: str
+    layout: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """`kernel` on these buffers, in the order of `kernel.args`.
+
+    Equal kernels (the layers of a model) are one Kernel object, so the names differ from launch to
+    launch. Symbols are those of the program.
+    """
+
+    kernel: Kernel
+    args: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An ATen call; with an `out_variant` its buffers were allocated before."""
+
+    extern: Extern
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Nothing reads `name` any more."""
+
+    name: str
+
+
+Step: TypeAlias = Alloc | Reuse | Launch | Call | Free
+
+
+@dataclass
+class Plan:
+    """A program in execution order. Bytes are by hint where sizes are symbols."""
+
+    program: Program
+    steps: list[Step] = field(default_factory=list)
+    peak_bytes: int = 0  # of what the plan allocates, inputs and constants apart
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """Each kernel once, in order of first launch."""
+        launched = {s.kernel.name: s.kernel for s in self.steps if isinstance(s, Launch)}
+        return list(launched.values())
+
+
+def is_scatter(node: Computed) -> bool:
+    return isinstance(node.loop, Scatter)
