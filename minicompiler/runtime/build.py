@@ -1,0 +1,256 @@
+"""C++ text -> functions in this process.
+
+The kernels of a graph are packed into few translation units, compiled side by side and kept on
+disk under the hash of their text, compiler, flags and processor.
+"""
+
+import ctypes
+import functools
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ..errors import Unsupported
+from ..report import record
+from ..settings import config
+from . import store
+
+MAC = sys.platform == "darwin"
+COMPILE_SECONDS = 600.0  # a compiler that needs longer hangs
+
+# The values that a program sees must be those of eager: no contraction of a*b+c, no fast-math.
+VALUES = "-fno-math-errno -fno-trapping-math".split()
+SHARED = "-std=c++17 -O3 -fPIC -shared -w".split()
+THIS_CPU = "-march=native" if platform.machine() in ("x86_64", "AMD64") else "-mcpu=native"
+LIBOMP = "/opt/homebrew/opt/libomp"  # where Homebrew puts what Apple's clang lacks
+OPENMP = (
+    ["-fopenmp"],
+    ["-Xpreprocessor", "-fopenmp", f"-I{LIBOMP}/include", f"-L{LIBOMP}/lib", "-lomp"],
+)
+OPENMP_PROBE = """
+extern "C" int omp_get_max_threads();
+extern "C" int probe() {
+  int n = 0;
+#pragma omp parallel for reduction(+ : n)
+  for (int i = 0; i < 8; i++) n += i;
+  return n + omp_get_max_threads();
+}
+"""
+
+
+class NoCompiler(Unsupported):
+    """There is no C++ compiler on this machine."""
+
+
+class BuildFailed(Unsupported):
+    """The compiler refused a kernel, which is our fault. Carries its first error lines."""
+
+
+class Text(Protocol):
+    """What this file needs of a codegen KernelSource."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NativeKernel:
+    """A loaded `int64_t NAME(void** buffers, const int64_t* symbols)`, alive for good."""
+
+    name: str
+    address: int
+    function: Callable[..., int]  # the same through ctypes: without the GIL
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    command: tuple[str, ...]
+    version: str
+
+    @property
+    def identity(self) -> str:
+        return f"{self.command} {self.version} {processor()}"
+
+
+def compiler() -> Compiler:
+    """The C++ compiler of this machine. Raises NoCompiler."""
+    return _compiler(config.cxx, os.environ.get("CXX", ""), os.environ.get("PATH", ""))
+
+
+@functools.cache
+def _compiler(chosen: str, cxx: str, path: str) -> Compiler:
+    for candidate in [chosen] if chosen else [cxx, "c++", "g++", "clang++"]:
+        command = shlex.split(candidate)
+        if not command or shutil.which(command[0]) is None:
+            continue
+        asked = run((*command, "--version"))
+        if asked.returncode == 0:
+            return Compiler(tuple(command), asked.stdout.strip())
+    wanted = chosen or "$CXX, c++, g++, clang++"
+    raise NoCompiler(f"no C++ compiler found (tried {wanted})", "install g++ or clang++")
+
+
+def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run a compiler; its messages, in English, are in stdout."""
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=COMPILE_SECONDS,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, str(error))
+
+
+@functools.cache
+def processor() -> str:
+    """What -march=native stands for here: code for one processor may not run on another."""
+    about = [platform.machine(), sys.platform]
+    try:
+        lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+        about += [line for line in lines if line.startswith(("model", "flags", "Features", "CPU"))]
+    except OSError:
+        about.append(run(("sysctl", "-n", "machdep.cpu.brand_string")).stdout)
+    return " ".join(about)
+
+
+@functools.cache
+def _openmp_flags(compiler: Compiler) -> tuple[str, ...]:
+    """The flags that make `omp parallel` work; none, with a note, where nothing does."""
+
+    def probe(folder: Path) -> None:
+        source = folder / "probe.cpp"
+        source.write_text(OPENMP_PROBE)
+        for flags in OPENMP:
+            goal = ["-shared", "-fPIC", "-o", str(folder / "probe.so")]
+            if run((*compiler.command, str(source), *goal, *flags)).returncode == 0:
+                (folder / "flags").write_text(shlex.join(flags))
+                return
+        (folder / "flags").write_text("")
+
+    key = store.digest("openmp", compiler.identity, OPENMP_PROBE)
+    path, _ = store.fetch("compilers", key, "flags", probe)
+    flags = tuple(shlex.split(path.read_text()))
+    if not flags:
+        warnings.warn(
+            f"{compiler.command[0]} has no OpenMP: kernels run in one thread", stacklevel=2
+        )
+    return flags
+
+
+def kernel_flags(compiler: Compiler) -> tuple[str, ...]:
+    """Flags of every kernel, for gcc and clang alike; what config says included."""
+    contract = f"-ffp-contract={'fast' if config.fp_contract else 'off'}"
+    openmp = _openmp_flags(compiler) if config.openmp else ()
+    return (*SHARED, THIS_CPU, contract, *VALUES, *openmp)
+
+
+def build(
+    kind: str, name: str, text: str, compiler: Compiler, flags: Sequence[str]
+) -> tuple[Path, bool]:
+    """A verified shared library of `text`, and whether the cache had it. Raises BuildFailed."""
+
+    def make(folder: Path) -> None:
+        source = folder / f"{name}.cpp"
+        source.write_text(text)
+        made = run((*compiler.command, str(source), "-o", str(folder / f"{name}.so"), *flags))
+        if made.returncode != 0:
+            if "No space left on device" in made.stdout:
+                raise store.DiskFull("the C++ compiler ran out of disk space", "free some space")
+            errors = [line for line in made.stdout.splitlines() if "error" in line]
+            said = "\n".join(errors[:5] or made.stdout.splitlines()[-5:])
+            raise BuildFailed(f"the C++ compiler refused {name}:\n{said}")
+
+    key = store.digest(text, compiler.identity, shlex.join(flags))
+    return store.fetch(kind, key, f"{name}.so", make)
+
+
+def compile_cpp(sources: Sequence[Text]) -> dict[str, NativeKernel]:
+    """Each kernel by its name. Raises NoCompiler, BuildFailed, DiskFull."""
+    if not sources:
+        return {}
+    chosen = compiler()
+    flags = kernel_flags(chosen)
+    units = _units(sources)
+    if len(units) == 1:
+        libraries = [_library(_unit_text(units[0]), chosen, flags)]
+    else:
+        with ThreadPoolExecutor(len(units)) as pool:
+            libraries = list(
+                pool.map(lambda unit: _library(_unit_text(unit), chosen, flags), units)
+            )
+    record.current().count("cache_hits", sum(hit for _, hit in libraries))
+    return {
+        source.name: _kernel(library, source.name)
+        for unit, (library, _) in zip(units, libraries)
+        for source in unit
+    }
+
+
+def _units(sources: Sequence[Text]) -> list[list[Text]]:
+    """Equal shares by length of text: at least two kernels each, as starting a compiler costs
+    half as much as a kernel does."""
+    units: list[list[Text]] = [[] for _ in range(min(_threads(), (len(sources) + 1) // 2))]
+    sizes = [0] * len(units)
+    for source in sorted(sources, key=lambda s: -len(s.text)):
+        smallest = sizes.index(min(sizes))
+        units[smallest].append(source)
+        sizes[smallest] += len(source.text)
+    return units
+
+
+def _threads() -> int:
+    if config.compile_threads:
+        return config.compile_threads
+    return (os.cpu_count() or 1) if MAC else len(os.sched_getaffinity(0))
+
+
+def _unit_text(unit: Sequence[Text]) -> str:
+    # a namespace each: two kernels may define the same helper functions
+    return "\n".join(f"namespace unit_{s.name} {{\n{s.text}\n}}" for s in unit)
+
+
+_loaded: dict[str, ctypes.CDLL] = {}
+_lock = threading.Lock()
+
+
+def _library(text: str, compiler: Compiler, flags: tuple[str, ...]) -> tuple[ctypes.CDLL, bool]:
+    key = store.digest(text, compiler.identity, *flags)
+    with _lock:
+        if key in _loaded:
+            return _loaded[key], True
+    path, hit = build("kernels", "kernels", text, compiler, flags)
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError:  # somebody emptied the cache between the two lines above
+        path, hit = build("kernels", "kernels", text, compiler, flags)
+        library = ctypes.CDLL(str(path))
+    with _lock:
+        return _loaded.setdefault(key, library), hit
+
+
+def _kernel(library: ctypes.CDLL, name: str) -> NativeKernel:
+    function = getattr(library, name)
+    function.restype = ctypes.c_int64
+    function.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    return NativeKernel(name, address, function)
