@@ -24,15 +24,19 @@ Leaf ops, which carry more than values:
     to_dtype(x, dtype)                        conversion as `Tensor.to`: float to integer truncates
                                               (to uint8 by way of int64), to bool is x != 0
     bitcast(x, dtype)                         the same bits; both dtypes of one width
-    random(kind, seed, offset)                Philox4x32-10, key = seed, counter = offset (int64
-                                              values); kind "rand": float32 in [0, 1), "randn":
-                                              float32, "randint": int64 in [0, 2**32)
+    random(kind, seed, offset)                a pure function of two int64 values, see below
 
-All other ops are in `OPS`. Operands of one op have one dtype, save `where`, whose first is bool.
+Arguments are positional. All other ops are in `OPS`. Operands of one op have one dtype, save `where`, whose first is bool.
 bfloat16 and float16 appear only in load, constant, to_dtype, bitcast, where, masked and what is
 stored: arithmetic on them is written out as to_dtype(op(to_dtype(x, float32)), bfloat16), and these
 conversions are the roundings of eager, so they stay. Integer arithmetic wraps (also narrow ones:
 int8 100 + 100 is -56). Arithmetic on bool does not occur, lowering says logical_and and so on.
+
+`random` is Philox4x32-10 with the words of seed as key and (offset low, offset high, 0, 0) as
+counter. With u(w) = float32(w >> 8) * 2**-24 and the words w0, w1... of the result, kind
+    "rand"     float32  u(w0)
+    "randn"    float32  sqrt(-2 * log(1 - u(w0))) * cos(2*pi * u(w1))
+    "randint"  int64    w0, so 0 <= value < 2**32
 """
 
 import contextlib
@@ -80,21 +84,8 @@ OPS: dict[str, OpInfo] = LEAVES | {
     **_table(1, "same", "float", "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt"),
     **_table(1, "same", "float", "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"),
     **_table(1, "same", "float", "erf erfc lgamma sigmoid reciprocal"),
-    **_table(
-        1,
-        "same",
-        "float",
-        "floor ceil round trunc",
-        round="half to even; keeps -0.0",
-    ),
-    **_table(1, "same", "number", "neg abs relu", relu="max(x, 0); NaN stays, -0.0 becomes 0"),
-    **_table(
-        1,
-        "same",
-        "number",
-        "sign",
-        sign="-1, 0 or 1; 0 for NaN and -0.0 as `torch.sign` gives",
-    ),
+    **_table(1, "same", "float", "floor ceil round trunc", round="half to even; keeps -0.0"),
+    **_table(1, "same", "number", "neg abs sign", sign="-1, 0 or 1; 0 for NaN and for -0.0"),
     **_table(1, "bool", "float", "isnan isinf signbit"),
     **_table(2, "same", "number", "add sub mul"),
     **_table(2, "same", "float", "truediv pow atan2 copysign"),
@@ -109,15 +100,8 @@ OPS: dict[str, OpInfo] = LEAVES | {
         remainder="sign of the divisor, as Python; floats: fmod(a, b), plus b if signs differ",
         fmod="sign of the dividend, as C",
     ),
-    **_table(
-        2,
-        "same",
-        "number",
-        "minimum maximum",
-        minimum="NaN if either is NaN",
-        maximum="NaN if either is NaN",
-    ),
-    **_table(3, "same", "float", "fma", fma="a*b + c rounded once"),
+    **_table(2, "same", "number", "minimum", minimum="NaN if either is NaN"),
+    **_table(2, "same", "number", "maximum", maximum="NaN if either is NaN"),
     **_table(2, "bool", "any", "eq ne lt le gt ge"),
     **_table(2, "bool", "bool", "logical_and logical_or logical_xor"),
     **_table(1, "bool", "bool", "logical_not"),
@@ -149,7 +133,7 @@ def allows(operands: Operands, dtype: torch.dtype) -> bool:
 
 
 def result_dtype(name: str, *operands: torch.dtype) -> torch.dtype:
-    """The dtype of op `name` (not "given") on values of these dtypes; the rule every handler uses."""
+    """The dtype of op `name` (no leaf) on values of these dtypes: the rule every handler uses."""
     rule = OPS[name].result
     assert rule != "given", name
     return torch.bool if rule == "bool" else operands[-1]
