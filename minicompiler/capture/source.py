@@ -1,0 +1,521 @@
+"""Sources: how a value of the frame is reached again.
+
+Everything that evaluation reads from outside has a `Source`: a path from what the frame was called
+with (arguments, closure cells), its globals or a constant. One path has three readings: the text of
+a guard (`python`), bytecode that loads the value in the replacement (`load`), and what a person
+reads in a why-record (`repr`, as in L['self'].fc.weight).
+
+Reading never runs user code: no property, `__getattr__`, `__getattribute__` or `__getitem__`. So a
+path names the mechanism that answered (own `__dict__`, slot, class lookup, item of a list), and
+guards on the types along it make sure that the same mechanism answers again.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from types import MappingProxyType
+from typing import Any, Protocol, dataclass_transform
+
+import torch
+
+from .frame_hook import MISSING, own_dict, type_lookup
+
+
+class Scope(Protocol):
+    """What a source needs to become guard text; `guards.py` implements it."""
+
+    def read(self, source: "Source") -> str:
+        """Name of a variable that holds the value of `source` (each path is read once)."""
+
+    def vector(self, name: str) -> str:
+        """Name of the parameter that holds this argument or closure cell."""
+
+    def const(self, value: object) -> str:
+        """Name under which `value` is in scope."""
+
+
+class Emit(Protocol):
+    """The bytecode emitter, as far as loading a source goes. Every method pushes or pops the stack
+    as the instruction of that name; versions of Python are the emitter's business."""
+
+    def load_fast(self, name: str) -> None:
+        """Push a parameter of the replacement."""
+
+    def load_cell(self, name: str) -> None:
+        """Push the cell object (not its contents) of a free variable."""
+
+    def load_const(self, value: object) -> None: ...
+
+    def load_global(self, name: str) -> None:
+        """Push a global of the frame, or else the builtin of that name."""
+
+    def load_attr(self, name: str) -> None: ...
+
+    def binary_subscr(self) -> None: ...
+
+    def load_callable(self, function: object) -> None:
+        """Push a constant function, ready for arguments and `call` (with its NULL)."""
+
+    def call(self, n: int) -> None:
+        """Call with the n positional arguments on top."""
+
+
+class Source:
+    """A path. Frozen and hashable; equal paths are equal sources."""
+
+    @property
+    def base(self) -> "Source | None":
+        """The source this one is read from; None for a root."""
+        return None
+
+    def python(self, scope: Scope) -> str:
+        """An expression that reads the value; raises where the path no longer exists."""
+        raise NotImplementedError(type(self).__name__)
+
+    def load(self, emit: Emit) -> None:
+        """Emit instructions that push the value."""
+        raise NotImplementedError(type(self).__name__)
+
+    def chain(self) -> "Iterator[Source]":
+        """This source, what it is read from, and so on to the root."""
+        source: Source | None = self
+        while source is not None:
+            yield source
+            source = source.base
+
+    @property
+    def root(self) -> "Source":
+        *_, last = self.chain()
+        return last
+
+
+@dataclass_transform(frozen_default=True)
+def path(cls: type[Source]) -> type[Source]:
+    """Class decorator: a frozen dataclass that computes the hash of its (long) path once."""
+    made = dataclass(frozen=True, repr=False)(cls)
+    plain = cls.__hash__
+
+    def __hash__(self: Any) -> int:
+        if "_hash" not in self.__dict__:
+            self.__dict__["_hash"] = plain(self)
+        known: int = self.__dict__["_hash"]
+        return known
+
+    made.__hash__ = __hash__  # type: ignore[method-assign]
+    return made
+
+
+# ---------------------------------------------------------------- roots: where every path begins
+@path
+class Local(Source):
+    """An argument of the frame, `*args` and `**kwargs` included (a tuple and a dict)."""
+
+    name: str
+
+    def python(self, scope: Scope) -> str:
+        return scope.vector(self.name)
+
+    def load(self, emit: Emit) -> None:
+        emit.load_fast(self.name)
+
+    def __repr__(self) -> str:
+        return f"L[{self.name!r}]"
+
+
+@path
+class Cell(Source):
+    """A closure cell of the frame's function: the cell itself. `index` counts in co_freevars.
+    What the variable holds is `Contents(Cell(...))`."""
+
+    name: str
+    index: int
+
+    def python(self, scope: Scope) -> str:
+        return scope.vector(self.name)
+
+    def load(self, emit: Emit) -> None:
+        emit.load_cell(self.name)
+
+    def __repr__(self) -> str:
+        return f"cell[{self.name!r}]"
+
+
+@path
+class Globals(Source):
+    """The dictionary of the frame's globals."""
+
+    def python(self, scope: Scope) -> str:
+        return "G"
+
+    def load(self, emit: Emit) -> None:
+        emit.load_callable(globals)
+        emit.call(0)
+
+    def __repr__(self) -> str:
+        return "G"
+
+
+@path
+class Global(Source):
+    """A global of the frame. (Those of an inlined function lie below its `__globals__` Field.)"""
+
+    name: str
+
+    @property
+    def base(self) -> Source:
+        return Globals()
+
+    def python(self, scope: Scope) -> str:
+        return f"{scope.read(Globals())}[{self.name!r}]"
+
+    def load(self, emit: Emit) -> None:
+        emit.load_global(self.name)
+
+    def __repr__(self) -> str:
+        return f"G[{self.name!r}]"
+
+
+@path
+class Builtin(Source):
+    """A builtin, reached because no global bears its name: guard that as well
+    (HAS_KEY on Globals(), expected (name, False))."""
+
+    name: str
+
+    def python(self, scope: Scope) -> str:
+        return f"B[{self.name!r}]"
+
+    def load(self, emit: Emit) -> None:
+        emit.load_global(self.name)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Const(Source):
+    """An object captured by reference: the same one at every call, whatever names change. Only for
+    objects that outlive the function anyway (modules, functions of torch, types, constants)."""
+
+    value: object
+
+    def python(self, scope: Scope) -> str:
+        return scope.const(self.value)
+
+    def load(self, emit: Emit) -> None:
+        emit.load_const(self.value)
+
+    def __eq__(self, other: object) -> bool:  # identity: `value` may have an __eq__ of its own
+        return type(other) is Const and other.value is self.value
+
+    def __hash__(self) -> int:
+        return hash((Const, id(self.value)))
+
+    def __repr__(self) -> str:
+        name = getattr(self.value, "__name__", None) if callable(self.value) else None
+        return f"const({name or type(self.value).__name__})"
+
+
+# ---------------------------------------------------------------- steps: one read further
+@path
+class Step(Source):
+    of: Source
+
+    @property
+    def base(self) -> Source:
+        return self.of
+
+
+@path
+class Attr(Step):
+    """An attribute that the object's own `__dict__` holds (instances and modules). That no data
+    descriptor of the class comes before it is for a guard on the class to say."""
+
+    name: str
+
+    @property
+    def base(self) -> Source:
+        return OwnDict(self.of)
+
+    def python(self, scope: Scope) -> str:
+        return f"{scope.read(self.base)}[{self.name!r}]"
+
+    def load(self, emit: Emit) -> None:
+        self.base.load(emit)
+        emit.load_const(self.name)
+        emit.binary_subscr()
+
+    def __repr__(self) -> str:
+        return f"{self.of!r}.{self.name}"
+
+
+@path
+class ModuleItem(Step):
+    """A submodule, parameter or buffer: `of.__dict__[table][name]`, where table is "_modules",
+    "_parameters" or "_buffers"."""
+
+    table: str
+    name: str
+
+    @property
+    def base(self) -> Source:
+        return Attr(self.of, self.table)
+
+    def python(self, scope: Scope) -> str:
+        return f"{scope.read(self.base)}[{self.name!r}]"
+
+    def load(self, emit: Emit) -> None:
+        self.base.load(emit)
+        emit.load_const(self.name)
+        emit.binary_subscr()
+
+    def __repr__(self) -> str:
+        number = self.name.isdigit()  # children of Sequential and ModuleList
+        return f"{self.of!r}[{self.name}]" if number else f"{self.of!r}.{self.name}"
+
+
+@path
+class Field(Step):
+    """An attribute that a C descriptor of a builtin type answers, read as `of.name`: function
+    `__code__`, `__defaults__`, `__closure__`, `__globals__`; method `__self__`, `__func__`;
+    partial `func`, `args`; property `fget`; tensor `grad`. Guard the type of `of`."""
+
+    name: str
+
+    def python(self, scope: Scope) -> str:
+        return f"{scope.read(self.of)}.{self.name}"
+
+    def load(self, emit: Emit) -> None:
+        self.of.load(emit)
+        emit.load_attr(self.name)
+
+    def __repr__(self) -> str:
+        return f"{self.of!r}.{self.name}"
+
+
+@path
+class Contents(Field):
+    """What a cell holds; raises while the variable is unbound. `of` is a Cell or `closure(...)`."""
+
+    name: str = "cell_contents"
+
+    def __repr__(self) -> str:
+        return f"C[{self.of.name!r}]" if isinstance(self.of, Cell) else f"{self.of!r}.cell_contents"
+
+
+@path
+class Item(Step):
+    """`of[key]` for an exact list, tuple, dict, mappingproxy or deque; key is a constant."""
+
+    key: Any
+
+    def python(self, scope: Scope) -> str:
+        plain = type(self.key) in (int, str, bool)
+        return f"{scope.read(self.of)}[{repr(self.key) if plain else scope.const(self.key)}]"
+
+    def load(self, emit: Emit) -> None:
+        self.of.load(emit)
+        emit.load_const(self.key)
+        emit.binary_subscr()
+
+    def __repr__(self) -> str:
+        return f"{self.of!r}[{self.key!r}]"
+
+
+# -- steps that are a call: reader(value of `of`, constants...)
+@path
+class Called(Step):
+    def how(self) -> tuple[Any, ...]:
+        """The function that reads, then the constants it gets after the value."""
+        raise NotImplementedError
+
+    def python(self, scope: Scope) -> str:
+        reader, *constants = self.how()
+        arguments = ", ".join([scope.read(self.of), *map(scope.const, constants)])
+        return f"{scope.const(reader)}({arguments})"
+
+    def load(self, emit: Emit) -> None:
+        reader, *constants = self.how()
+        emit.load_callable(reader)
+        self.of.load(emit)
+        for constant in constants:
+            emit.load_const(constant)
+        emit.call(1 + len(constants))
+
+
+@path
+class OwnDict(Called):
+    """The instance dictionary `of.__dict__`, whatever the class makes of that name."""
+
+    def how(self) -> tuple[Any, ...]:
+        return (own_dict,)
+
+    def __repr__(self) -> str:
+        return f"{self.of!r}.__dict__"
+
+
+@path
+class Slot(Called):
+    """A `__slots__` entry of a user class, read past its `__getattribute__` and `__getattr__`."""
+
+    name: str
+
+    def how(self) -> tuple[Any, ...]:
+        return object.__getattribute__, self.name
+
+    def __repr__(self) -> str:
+        return f"{self.of!r}.{self.name}"
+
+
+@path
+class ItemAs(Called):
+    """An item of a subclass of a builtin container (OrderedDict, defaultdict, namedtuple, ...),
+    read as that builtin type reads it, for dicts without `__missing__` (which would insert)."""
+
+    key: Any
+    kind: Any  # the builtin type
+
+    def how(self) -> tuple[Any, ...]:
+        return dict_item if self.kind is dict else self.kind.__getitem__, self.key
+
+    def __repr__(self) -> str:
+        return f"{self.of!r}[{self.key!r}]"
+
+
+@path
+class KeyedBy(Called):
+    """The item of dict `of` whose key has itself a source (an object, found by identity)."""
+
+    key: Source
+
+    def python(self, scope: Scope) -> str:
+        return f"{scope.const(dict_item)}({scope.read(self.of)}, {scope.read(self.key)})"
+
+    def load(self, emit: Emit) -> None:
+        emit.load_callable(dict_item)
+        self.of.load(emit)
+        self.key.load(emit)
+        emit.call(2)
+
+    def __repr__(self) -> str:
+        return f"{self.of!r}[{self.key!r}]"
+
+
+@path
+class DictKey(Called):
+    """The key at a position of a dict: for keys that are objects, which no constant can name."""
+
+    position: int
+
+    def how(self) -> tuple[Any, ...]:
+        return key_at, self.position
+
+    def __repr__(self) -> str:
+        return f"list({self.of!r})[{self.position}]"
+
+
+@path
+class TypeOf(Called):
+    """The real type of the object (not what a `__class__` property says)."""
+
+    def how(self) -> tuple[Any, ...]:
+        return (type,)
+
+    def __repr__(self) -> str:
+        return f"type({self.of!r})"
+
+
+@path
+class ClassAttr(Called):
+    """What a class look-up along the MRO finds, unbound (function, property, slot wrapper, ...), or
+    MISSING. `of` is a source of the class. An ID guard on it says that nobody patched the class or
+    one of its bases."""
+
+    name: str
+
+    def how(self) -> tuple[Any, ...]:
+        return type_lookup, self.name
+
+    def __repr__(self) -> str:
+        return f"{self.of!r}.{self.name}"
+
+
+@path
+class Mro(Called):
+    """The tuple `__mro__` of a class; with ClassDict it answers what `super()` finds."""
+
+    def how(self) -> tuple[Any, ...]:
+        return (class_mro,)
+
+    def __repr__(self) -> str:
+        return f"{self.of!r}.__mro__"
+
+
+@path
+class ClassDict(Called):
+    """The class's own dictionary (a mappingproxy), without its bases."""
+
+    def how(self) -> tuple[Any, ...]:
+        return (class_dict,)
+
+    def __repr__(self) -> str:
+        return f"{self.of!r}.__dict__"
+
+
+@path
+class Size(Called):
+    """One size of a tensor as a Python int: what a symbolic size is read from."""
+
+    dim: int
+
+    def how(self) -> tuple[Any, ...]:
+        return torch.Tensor.size, self.dim
+
+    def __repr__(self) -> str:
+        return f"{self.of!r}.size({self.dim})"
+
+
+# ---------------------------------------------------------------- readers that no class can fool
+class_mro = type.__dict__["__mro__"].__get__
+class_dict = type.__dict__["__dict__"].__get__
+
+
+def dict_item(container: dict[Any, Any], key: object) -> object:
+    found = dict.get(container, key, MISSING)
+    if found is MISSING:
+        raise KeyError(key)
+    return found
+
+
+def keys_of(container: Any) -> Iterator[Any]:
+    """Keys in order, as the builtin type reads them; OrderedDict keeps an order of its own."""
+    for builtin in (OrderedDict, dict, MappingProxyType):
+        if issubclass(type(container), builtin):
+            return iter(builtin.__iter__(container))
+    raise TypeError(f"{type(container).__name__} has no keys")
+
+
+def key_at(container: Any, position: int) -> object:
+    return next(islice(keys_of(container), position, None))
+
+
+# ---------------------------------------------------------------- paths with a usual shape
+def default(function: Source, index: int) -> Source:
+    """The index-th entry of a function's `__defaults__`."""
+    return Item(Field(function, "__defaults__"), index)
+
+
+def kw_default(function: Source, name: str) -> Source:
+    """The default of a keyword-only parameter."""
+    return Item(Field(function, "__kwdefaults__"), name)
+
+
+def closure(function: Source, index: int) -> Source:
+    """The index-th closure cell (itself) of a function object; see `Contents`."""
+    return Item(Field(function, "__closure__"), index)
+
+
+def function_global(function: Source, name: str) -> Source:
+    """A global as a function defined elsewhere sees it."""
+    return Item(Field(function, "__globals__"), name)
