@@ -1,0 +1,593 @@
+"""Sizes, strides and indices as expressions.
+
+    Expr  =  int:    Const  Symbol  Add  Mul  FloorDiv  Mod  Min  Max  Floor  Ceil
+             float:  Const  Symbol  Add  Mul  TrueDiv  ToFloat  Sqrt  Pow
+             bool:   Const  Symbol  Eq  Ne  Lt  Le  And  Or  Not
+
+Integers are kept as polynomials with integer coefficients over atoms (everything that is neither
+Add, Mul nor Const), so equal polynomials are the same object whatever the order of writing. Each
+node exists once per process: `==` between expressions is identity, and costs nothing. `//` and `%`
+round down as in Python. Floats are never reassociated, since rounding would differ from eager's.
+
+A rewrite must hold for all integers (dividing by zero is an error before and after it); what holds
+only in a range is in ranges.py.
+"""
+
+import functools
+import math
+import operator
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, TypeAlias, Union, cast
+from weakref import WeakValueDictionary
+
+Value: TypeAlias = int | float | bool
+ExprLike: TypeAlias = Union["Expr", Value]
+Monomial: TypeAlias = tuple["Expr", ...]  # sorted atoms, repeated for powers; () is 1
+Polynomial: TypeAlias = dict[Monomial, int]  # coefficients, none zero
+Builder: TypeAlias = Callable[..., "Expr"]
+
+_nodes: WeakValueDictionary[Any, "Expr"] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def _operator(name: str, swapped: bool = False) -> "Callable[[Expr, ExprLike], Expr]":
+    def method(self: "Expr", other: ExprLike) -> "Expr":
+        build: Builder = globals()[name]
+        return build(other, self) if swapped else build(self, other)
+
+    return method
+
+
+class Expr:
+    """A node. `args` are its operands, `free` its symbols, `key` orders nodes for printing."""
+
+    __slots__ = ("args", "sort", "free", "key", "__weakref__")
+    rank: ClassVar[int] = 0
+    fold: ClassVar[Callable[..., Value]]  # what the operation does to Python numbers
+    args: "tuple[Expr, ...]"
+    sort: str  # "int", "float" or "bool"
+    free: "frozenset[Expr]"
+    key: tuple[Any, ...]
+
+    __add__, __radd__ = _operator("add"), _operator("add", swapped=True)
+    __sub__, __rsub__ = _operator("subtract"), _operator("subtract", swapped=True)
+    __mul__, __rmul__ = _operator("mul"), _operator("mul", swapped=True)
+    __floordiv__, __rfloordiv__ = _operator("floordiv"), _operator("floordiv", swapped=True)
+    __mod__, __rmod__ = _operator("mod"), _operator("mod", swapped=True)
+    __truediv__, __rtruediv__ = _operator("truediv"), _operator("truediv", swapped=True)
+
+    def __neg__(self) -> "Expr":
+        return mul(-1, self)
+
+    def __eq__(self, other: object) -> bool:
+        """Identity; a constant also equals its Python number, and hashes like it."""
+        return self is other or (
+            isinstance(self, Const) and not isinstance(other, Expr) and bool(self.value == other)
+        )
+
+    __hash__ = object.__hash__
+
+    @property
+    def children(self) -> "tuple[Expr, ...]":
+        return self.args
+
+    @property
+    def is_const(self) -> bool:
+        return type(self) is Const
+
+    @property
+    def const(self) -> Value:
+        """The value of a constant; TypeError where there are symbols."""
+        if isinstance(self, Const):
+            return self.value
+        raise TypeError(f"{self} is symbolic, not a constant")
+
+    def __int__(self) -> int:
+        return int(self.const)
+
+    __index__ = __int__
+
+    def __bool__(self) -> bool:
+        return bool(self.const)
+
+    def subs(self, replace: Mapping["Expr", ExprLike]) -> "Expr":
+        """With symbols (or whole subexpressions) replaced; canonical again."""
+        table = {k: as_expr(v) for k, v in replace.items()}
+        return rebuild(self, table.get)
+
+    def evaluate(self, values: Mapping[Any, Value]) -> Value:
+        """The value under `values`, keyed by Symbol or by name."""
+        if isinstance(self, Const):
+            return self.value
+        if isinstance(self, Symbol):
+            return values[self] if self in values else values[self.name]
+        return type(self).fold(*[a.evaluate(values) for a in self.args])
+
+    def __repr__(self) -> str:
+        from .printing import to_python
+
+        return to_python(self)
+
+    def __deepcopy__(self, memo: Any) -> "Expr":
+        return self
+
+    def __reduce__(self) -> Any:
+        return _intern, (type(self), self.args, self.sort)
+
+
+def _intern(cls: type[Expr], args: tuple[Expr, ...], sort: str, payload: Any = None) -> Expr:
+    """The one node of this form. Callers have brought `args` into canonical form."""
+    # 0.0 and -0.0 are equal in Python, yet other constants; so are 1 and True, by their sort
+    identity = (cls, sort, args, repr(payload) if sort == "float" else payload)
+    found = _nodes.get(identity)
+    if found is not None:
+        return found
+    e = object.__new__(cls)
+    e.args, e.sort = args, sort
+    if isinstance(e, Const):
+        e.value, e.free, e.key = payload, frozenset(), (cls.rank, payload)
+    elif isinstance(e, Symbol):
+        e.name, e.free, e.key = payload, frozenset((e,)), (cls.rank, len(payload), payload, sort)
+    else:
+        e.free = frozenset().union(*[a.free for a in args])
+        e.key = (cls.rank, *[a.key for a in args])
+    with _lock:
+        return _nodes.setdefault(identity, e)
+
+
+class Const(Expr):
+    """An int, float or bool."""
+
+    __slots__ = ("value",)
+    rank = 9
+    value: Value
+
+    def __new__(cls, value: Value) -> "Const":
+        return cast(Const, _intern(cls, (), type(value).__name__, value))
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __reduce__(self) -> Any:
+        return Const, (self.value,)
+
+
+class Symbol(Expr):
+    """A name: a size (s0), a loop index (i0), a value read at run time (tmp0)."""
+
+    __slots__ = ("name",)
+    rank = 1
+    name: str
+
+    def __new__(cls, name: str, sort: str = "int") -> "Symbol":
+        return cast(Symbol, _intern(cls, (), sort, name))
+
+    def __reduce__(self) -> Any:
+        return Symbol, (self.name, self.sort)
+
+
+def _kind(name: str, rank: int, fold: Callable[..., Value], doc: str) -> type[Expr]:
+    body = {"__slots__": (), "rank": rank, "fold": staticmethod(fold), "__doc__": doc}
+    body |= {"__module__": __name__, "__qualname__": name}
+    return type(name, (Expr,), body)
+
+
+def _folded(f: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    return lambda *xs: functools.reduce(f, xs)
+
+
+Mul = _kind("Mul", 2, _folded(operator.mul), "[coefficient] * atoms; floats: two operands")
+Add = _kind("Add", 3, _folded(operator.add), "terms, constant last; floats: two operands")
+FloorDiv = _kind("FloorDiv", 4, operator.floordiv, "a // b, rounded down")
+Mod = _kind("Mod", 5, operator.mod, "a % b, with the sign of b")
+Min = _kind("Min", 6, min, "the smallest operand")
+Max = _kind("Max", 7, max, "the largest operand")
+TrueDiv = _kind("TrueDiv", 10, operator.truediv, "a / b of floats")
+ToFloat = _kind("ToFloat", 11, float, "the nearest float of an int")
+Floor = _kind("Floor", 12, math.floor, "the int at or below a float")
+Ceil = _kind("Ceil", 13, math.ceil, "the int at or above a float")
+Sqrt = _kind("Sqrt", 14, math.sqrt, "square root of a float")
+Pow = _kind("Pow", 15, operator.pow, "a ** b of floats")
+Eq = _kind("Eq", 20, operator.eq, "a == b")
+Ne = _kind("Ne", 21, operator.ne, "a != b")
+Le = _kind("Le", 22, operator.le, "a <= b")
+Lt = _kind("Lt", 23, operator.lt, "a < b of floats; of ints it is written with Le")
+And = _kind("And", 24, lambda *xs: all(xs), "all operands hold")
+Or = _kind("Or", 25, lambda *xs: any(xs), "one operand holds")
+Not = _kind("Not", 26, operator.not_, "the operand does not hold")
+
+
+@functools.lru_cache(1 << 10, typed=True)
+def _const(value: Value) -> Expr:
+    return Const(value)
+
+
+def as_expr(x: ExprLike) -> Expr:
+    """An expression as it is, a Python number as a constant."""
+    if isinstance(x, Expr):
+        return x
+    if type(x) is float:  # the cache would take -0.0 for 0.0
+        return Const(x)
+    if type(x) is int or type(x) is bool:
+        return _const(x)
+    raise TypeError(f"{x!r} of {type(x)} is no size expression")
+
+
+def sym(name: str, sort: str = "int") -> Expr:
+    return Symbol(name, sort)
+
+
+def rebuild(
+    e: Expr,
+    replace: Callable[[Expr], Expr | None],
+    then: Callable[[Expr], Expr] = lambda e: e,
+) -> Expr:
+    """`e` bottom-up through the constructors and `then`; an answer of `replace` is final."""
+    memo: dict[Expr, Expr] = {}
+
+    def go(e: Expr) -> Expr:
+        if e not in memo:
+            done = replace(e)
+            if done is None:
+                args = [go(a) for a in e.args]
+                same = all(a is b for a, b in zip(args, e.args))
+                done = then(e if same else BUILD[type(e)](*args))
+            memo[e] = done
+        return memo[e]
+
+    return go(e)
+
+
+# --- integer polynomials -------------------------------------------------------------------------
+
+
+def _cached(f: Callable[[Expr, Expr], Expr]) -> Callable[[ExprLike, ExprLike], Expr]:
+    """A binary constructor of numbers: operands brought to one sort, results remembered."""
+    known = functools.lru_cache(1 << 14)(f)
+
+    @functools.wraps(f)
+    def build(a: ExprLike, b: ExprLike) -> Expr:
+        a, b = as_expr(a), as_expr(b)
+        if a.sort != "int" or b.sort != "int":
+            a, b = (as_expr(int(e)) if e.sort == "bool" else e for e in (a, b))
+            if a.sort != b.sort:
+                a, b = to_float(a), to_float(b)
+        return known(a, b)
+
+    return build
+
+
+def split(e: Expr) -> tuple[Monomial, int]:
+    """An integer term as atoms and coefficient."""
+    if type(e) is Mul:
+        first = e.args[0]
+        return (e.args[1:], int(first)) if type(first) is Const else (e.args, 1)
+    return ((), int(e)) if type(e) is Const else ((e,), 1)
+
+
+def polynomial(e: Expr) -> Polynomial:
+    return {m: c for m, c in map(split, e.args if type(e) is Add else (e,)) if c}
+
+
+def _order(monomial: Monomial) -> tuple[Any, ...]:
+    """Degree first, then symbols by name; the constant last."""
+    return (-len(monomial), *[a.key for a in monomial])
+
+
+def _by_key(e: Expr) -> tuple[Any, ...]:
+    return e.key
+
+
+def _times(m: Monomial, n: Monomial) -> Monomial:
+    return tuple(sorted(m + n, key=_by_key)) if m and n else m or n
+
+
+def _term(monomial: Monomial, coefficient: int) -> Expr:
+    operands = monomial if coefficient == 1 and monomial else (_const(coefficient), *monomial)
+    return operands[0] if len(operands) == 1 else _intern(Mul, operands, "int")
+
+
+def from_polynomial(terms: Polynomial) -> Expr:
+    made = [_term(m, terms[m]) for m in sorted(terms, key=_order) if terms[m]]
+    return _const(0) if not made else made[0] if len(made) == 1 else _intern(Add, (*made,), "int")
+
+
+@_cached
+def add(a: Expr, b: Expr) -> Expr:
+    if a.sort == "float":
+        return _fold(Add, a, b)
+    terms = polynomial(a)
+    for m, c in polynomial(b).items():
+        terms[m] = terms.get(m, 0) + c
+    if any(type(atom) is Mod for m in terms for atom in m):
+        while joined := _join_quotient(terms):
+            terms = joined
+    return from_polynomial(terms)
+
+
+def _join_quotient(terms: Polynomial) -> Polynomial | None:
+    """One step of: d*(x//d)*c + (x%d)*c is x*c; and d*((x//d) % n)*c + (x%d)*c is (x % (d*n))*c."""
+    mods = {
+        atom for m in terms for atom in m if type(atom) is Mod and type(atom.args[1]) is not Add
+    }
+    for low in sorted(mods, key=_by_key):
+        (x, d), whole = low.args, low.args[0] // low.args[1]
+        d_atoms, d_coefficient = split(d)
+        highs = [a for a in mods if a.args[0] is whole and d.is_const]
+        for high, joined in [(whole, x), *((a, mod(x, d * a.args[1])) for a in highs)]:
+            for m, c in terms.items():
+                rest = _without(m, (low,))
+                if rest is None or not c:
+                    continue
+                partner = _times(_times(rest, d_atoms), (high,))
+                if terms.get(partner) == c * d_coefficient:
+                    left = {k: v for k, v in terms.items() if k not in (m, partner)}
+                    for k, v in polynomial(joined * _term(rest, c)).items():
+                        left[k] = left.get(k, 0) + v
+                    return left
+    return None
+
+
+@_cached
+def mul(a: Expr, b: Expr) -> Expr:
+    if a.sort == "float":
+        return b if a == 1.0 else a if b == 1.0 else _fold(Mul, a, b)
+    terms: Polynomial = {}
+    for m, c in polynomial(a).items():
+        for n, d in polynomial(b).items():
+            both = _times(m, n)
+            terms[both] = terms.get(both, 0) + c * d
+    return from_polynomial(terms)
+
+
+def subtract(a: ExprLike, b: ExprLike) -> Expr:
+    return add(a, mul(-1, b))
+
+
+def add_all(terms: Iterable[ExprLike]) -> Expr:
+    return functools.reduce(add, terms, _const(0))
+
+
+def product(factors: Iterable[ExprLike]) -> Expr:
+    return functools.reduce(mul, factors, _const(1))
+
+
+# --- division ------------------------------------------------------------------------------------
+
+
+def _without(m: Monomial, factors: Monomial) -> Monomial | None:
+    """m / factors, or None when it does not divide."""
+    left = list(m)
+    for atom in factors:
+        if atom not in left:
+            return None
+        left.remove(atom)
+    return tuple(left)
+
+
+def divide(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """(q, r) with a = q*b + r for all values: r is what of `a` is no evident multiple of b."""
+    if type(b) is Add:
+        # graded lexicographic long division; of use only when it leaves nothing
+        lead, lead_coefficient = split(b.args[0])
+        q, r = _const(0), a
+        while r != 0:
+            m, c = next(iter(polynomial(r).items()))
+            left = _without(m, lead)
+            if left is None or c % lead_coefficient:
+                return _const(0), a
+            step = _term(left, c // lead_coefficient)
+            q, r = q + step, r - step * b
+        return q, r
+    atoms, d = split(b)
+    quotient: Polynomial = {}
+    remainder: Polynomial = {}
+    for m, c in polynomial(a).items():
+        left = _without(m, atoms)
+        if left is not None and c % d == 0:
+            quotient[left] = c // d
+        elif not m and not atoms:
+            quotient[()], remainder[()] = divmod(c, d)  # a constant remainder in [0, d)
+        else:
+            remainder[m] = c
+    return from_polynomial(quotient), from_polynomial(remainder)
+
+
+def _common(a: Expr, b: Expr) -> Expr:
+    """A positive factor of every term of both."""
+    terms = polynomial(a) | polynomial(b)
+    shared: Monomial = ()
+    for atom in split(b)[0] if type(b) is not Add else ():
+        if all(_without(m, (*shared, atom)) is not None for m in terms):
+            shared = (*shared, atom)
+    coefficients = [*polynomial(a).values(), *polynomial(b).values()]
+    return _term(shared, math.gcd(*coefficients))
+
+
+def _divided(cls: type[Expr], a: Expr, b: Expr) -> Expr:
+    if a.sort == "float":
+        raise TypeError(f"{cls.__name__} of the floats {a} and {b} is not expressed symbolically")
+    if b == 0:
+        raise ZeroDivisionError(f"{cls.__name__} of {a} by 0")
+    return _intern(cls, (a, b), "int")
+
+
+@_cached
+def floordiv(a: Expr, b: Expr) -> Expr:
+    if b == 0 or a.sort == "float":
+        return _divided(FloorDiv, a, b)
+    whole, rest = divide(a, b)  # (q*b + r) // b is q + r // b
+    if rest == 0:
+        return whole
+    if (g := _common(rest, b)) != 1:  # (g*r) // (g*b) is r // b
+        return whole + divide(rest, g)[0] // divide(b, g)[0]
+    if b.is_const and int(b) > 0:
+        x, m = rest.args if type(rest) in (FloorDiv, Mod) else (rest, _const(1))
+        if rest.is_const:
+            return whole + int(rest) // int(b)
+        if type(rest) is FloorDiv:  # (x // m) // n is x // (m*n), as n > 0
+            return whole + x // (m * b)
+        if type(rest) is Mod and m.is_const and int(m) % int(b) == 0:
+            return whole + (x // b) % (m // b)  # (x % m) // n, as n divides m
+    return whole + _divided(FloorDiv, rest, b)
+
+
+@_cached
+def mod(a: Expr, b: Expr) -> Expr:
+    if b == 0 or a.sort == "float":
+        return _divided(Mod, a, b)
+    rest = divide(a, b)[1]  # (q*b + r) % b is r % b
+    if rest == 0 or (rest.is_const and b.is_const):
+        return rest if rest == 0 else as_expr(int(rest) % int(b))
+    if (g := _common(rest, b)) != 1:  # (g*r) % (g*b) is g * (r % b)
+        return g * (divide(rest, g)[0] % divide(b, g)[0])
+    if type(rest) is Mod and divide(rest.args[1], b)[1] == 0:  # (x % (k*m)) % m is x % m
+        return rest.args[0] % b
+    return _divided(Mod, rest, b)
+
+
+# --- minimum and maximum -------------------------------------------------------------------------
+
+
+def _extreme(cls: type[Expr], beats: Callable[[int, int], bool]) -> Builder:
+    def build(*operands: ExprLike) -> Expr:
+        args = [a for e in map(as_expr, operands) for a in (e.args if type(e) is cls else (e,))]
+        if any(a.sort != "int" for a in args):
+            raise TypeError(f"{cls.__name__} of {args}: integers only")
+        kept: list[Expr] = []
+        for a in args:
+            # of two operands with a constant distance one always wins
+            gaps = [(k, a - k) for k in kept]
+            if all(not gap.is_const or beats(int(gap), 0) for _, gap in gaps):
+                kept = [k for k, gap in gaps if not gap.is_const] + [a]
+        return kept[0] if len(kept) == 1 else _intern(cls, (*sorted(kept, key=_by_key),), "int")
+
+    return build
+
+
+min_ = _extreme(Min, operator.lt)
+max_ = _extreme(Max, operator.gt)
+
+# --- floats --------------------------------------------------------------------------------------
+
+
+def _fold(cls: type[Expr], *args: Expr, sort: str = "float") -> Expr:
+    """Constants are folded with the very operation that the generated code performs."""
+    if all(a.is_const for a in args):
+        return as_expr(cls.fold(*[a.const for a in args]))
+    return _intern(cls, args, sort)
+
+
+def to_float(e: ExprLike) -> Expr:
+    return as_expr(e) if as_expr(e).sort == "float" else _fold(ToFloat, as_expr(e))
+
+
+def truediv(a: ExprLike, b: ExprLike) -> Expr:
+    """Of ints too: exact below 2**53, where sizes are."""
+    return _fold(TrueDiv, to_float(a), to_float(b))
+
+
+def floor(e: ExprLike) -> Expr:
+    return as_expr(e) if as_expr(e).sort == "int" else _fold(Floor, as_expr(e), sort="int")
+
+
+def ceil(e: ExprLike) -> Expr:
+    return as_expr(e) if as_expr(e).sort == "int" else _fold(Ceil, as_expr(e), sort="int")
+
+
+def trunc(e: ExprLike) -> Expr:
+    """int(e): floor where positive, ceil where negative; the other summand is then 0."""
+    return as_expr(e) if as_expr(e).sort == "int" else max_(floor(e), 0) + min_(ceil(e), 0)
+
+
+def sqrt(e: ExprLike) -> Expr:
+    return _fold(Sqrt, to_float(e))
+
+
+def power(a: ExprLike, b: ExprLike) -> Expr:
+    """a ** b; an int to a constant natural power stays an int."""
+    a, b = as_expr(a), as_expr(b)
+    if a.sort == "int" and b.sort == "int":
+        if not b.is_const:
+            raise TypeError(f"({a}) ** ({b}): an int or a float, depending on the exponent")
+        if int(b) >= 0:
+            return product([a] * int(b))
+    return _fold(Pow, to_float(a), to_float(b))
+
+
+# --- conditions ----------------------------------------------------------------------------------
+
+
+def _compare(cls: type[Expr], a: ExprLike, b: ExprLike) -> Expr:
+    """Of ints: terms without a common factor, those with negative coefficient on the other side."""
+    a, b = as_expr(a), as_expr(b)
+    if a.sort == b.sort == "bool":
+        same = or_(and_(a, b), and_(not_(a), not_(b)))
+        return same if cls is Eq else not_(same)
+    if "float" in (a.sort, b.sort):
+        return _fold(cls, to_float(a), to_float(b), sort="bool")
+    if cls is Lt:
+        return _compare(Le, a + 1, b)
+    terms = polynomial(a - b)
+    constant = terms.pop((), 0)
+    if not terms:
+        return as_expr(cls.fold(constant, 0))
+    g = math.gcd(*terms.values())
+    if cls is not Le:
+        if constant % g:  # g*x + c == 0 has no solution when g does not divide c
+            return as_expr(cls is Ne)
+        if terms[min(terms, key=_order)] < 0:
+            g = -g
+    # g*x + c <= 0 is x <= -c // g, as x is an integer and g > 0 there
+    terms = {m: c // g for m, c in terms.items()} | {(): -(-constant // g)}
+    left = from_polynomial({m: c for m, c in terms.items() if c > 0})
+    right = from_polynomial({m: -c for m, c in terms.items() if c < 0})
+    return _intern(cls, (left, right), "bool")
+
+
+eq, ne = functools.partial(_compare, Eq), functools.partial(_compare, Ne)
+le, lt = functools.partial(_compare, Le), functools.partial(_compare, Lt)
+
+
+def ge(a: ExprLike, b: ExprLike) -> Expr:
+    return le(b, a)
+
+
+def gt(a: ExprLike, b: ExprLike) -> Expr:
+    return lt(b, a)
+
+
+def not_(condition: ExprLike) -> Expr:
+    e = as_expr(condition)
+    if e.is_const:
+        return as_expr(not e.const)
+    if type(e) is Not:
+        return e.args[0]
+    if type(e) in (Eq, Ne):
+        return _compare(Ne if type(e) is Eq else Eq, *e.args)
+    if type(e) is Le and e.args[0].sort == "int":  # not so of floats: nan <= 1 and nan > 1 fail
+        return gt(*e.args)
+    if type(e) in (And, Or):
+        return (or_ if type(e) is And else and_)(*map(not_, e.args))
+    return _intern(Not, (e,), "bool")
+
+
+def _junction(cls: type[Expr], neutral: bool) -> Builder:
+    def build(*operands: ExprLike) -> Expr:
+        args = {a for e in map(as_expr, operands) for a in (e.args if type(e) is cls else (e,))}
+        args.discard(_const(neutral))
+        if _const(not neutral) in args or any(not_(e) in args for e in args):
+            return _const(not neutral)
+        kept = sorted(args, key=_by_key)
+        return _intern(cls, (*kept,), "bool") if len(kept) > 1 else [*kept, _const(neutral)][0]
+
+    return build
+
+
+and_, or_ = _junction(And, True), _junction(Or, False)
+
+BUILD: dict[type[Expr], Builder] = {Add: _folded(add), Mul: _folded(mul), FloorDiv: floordiv}
+BUILD |= {Mod: mod, Min: min_, Max: max_, TrueDiv: truediv, ToFloat: to_float, Floor: floor}
+BUILD |= {Ceil: ceil, Sqrt: sqrt, Pow: power, Eq: eq, Ne: ne, Le: le, Lt: lt}
+BUILD |= {And: and_, Or: or_, Not: not_}
