@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 import torch
 
-from ..symbolic.expr import Expr, add_all, as_expr, product
+from ..symbolic.expr import Expr, add_all, as_expr, product, sym
 
 Index: TypeAlias = tuple[Expr, ...]
 Value: TypeAlias = Any  # whatever the current handler makes of a value; bodies only pass it on
@@ -111,6 +111,15 @@ class Scatter:
 
 
 Loop: TypeAlias = Pointwise | Reduction | Scatter
+
+
+def variables(loop: Loop) -> tuple[Index, Index]:
+    """The symbols that a body is usually run with: i0, i1... over ranges, r0... over folded."""
+    folded = loop.folded if isinstance(loop, Reduction) else ()
+    return (
+        tuple(sym(f"i{d}") for d in range(len(loop.ranges))),
+        tuple(sym(f"r{d}") for d in range(len(folded))),
+    )
 
 
 # -------------------------------------------------------------------------------------- operations

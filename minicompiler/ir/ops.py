@@ -26,10 +26,10 @@ Leaf ops, which carry more than values:
     bitcast(x, dtype)                         the same bits; both dtypes of one width
     random(kind, seed, offset)                a pure function of two int64 values, see below
 
-Arguments are positional. All other ops are in `OPS`. Operands of one op have one dtype, save `where`, whose first is bool.
-bfloat16 and float16 appear only in load, constant, to_dtype, bitcast, where, masked and what is
-stored: arithmetic on them is written out as to_dtype(op(to_dtype(x, float32)), bfloat16), and these
-conversions are the roundings of eager, so they stay. Integer arithmetic wraps (also narrow ones:
+Arguments are positional. All other ops are in `OPS`. Operands of one op have one dtype, save
+`where`, whose first is bool. bfloat16 and float16 appear only in load, constant, to_dtype, bitcast,
+where, masked and what is stored: arithmetic on them is written out, as in
+to_dtype(op(to_dtype(x, float32)), bfloat16). Such conversions are eager's roundings, so they stay. Integer arithmetic wraps (also narrow ones:
 int8 100 + 100 is -56). Arithmetic on bool does not occur, lowering says logical_and and so on.
 
 `random` is Philox4x32-10 with the words of seed as key and (offset low, offset high, 0, 0) as
