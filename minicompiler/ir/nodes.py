@@ -122,6 +122,11 @@ def variables(loop: Loop) -> tuple[Index, Index]:
     )
 
 
+def run_body(loop: Loop, index: Index, folded_index: Index) -> Value:
+    """The value at one point of the iteration space, as the current handler sees it."""
+    return loop.inner(index, folded_index) if isinstance(loop, Reduction) else loop.inner(index)
+
+
 # -------------------------------------------------------------------------------------- operations
 
 

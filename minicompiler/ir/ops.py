@@ -29,8 +29,9 @@ Leaf ops, which carry more than values:
 Arguments are positional. All other ops are in `OPS`. Operands of one op have one dtype, save
 `where`, whose first is bool. bfloat16 and float16 appear only in load, constant, to_dtype, bitcast,
 where, masked and what is stored: arithmetic on them is written out, as in
-to_dtype(op(to_dtype(x, float32)), bfloat16). Such conversions are eager's roundings, so they stay. Integer arithmetic wraps (also narrow ones:
-int8 100 + 100 is -56). Arithmetic on bool does not occur, lowering says logical_and and so on.
+to_dtype(op(to_dtype(x, float32)), bfloat16). Such conversions are eager's roundings, so they stay.
+Integer arithmetic wraps, in narrow types too: int8 100 + 100 is -56. Arithmetic on bool does not
+occur: lowering says logical_and and so on.
 
 `random` is Philox4x32-10 with the words of seed as key and (offset low, offset high, 0, 0) as
 counter. With u(w) = float32(w >> 8) * 2**-24 and the words w0, w1... of the result, kind
