@@ -146,13 +146,12 @@ def cache_folder():
 
 
 def installed_torch(venv):
-    """The version in the virtual environment, else in this Python, else None."""
-    ask = "import importlib.metadata as m; print(m.version('torch'))"
-    for program in (os.path.join(venv, "bin", "python"), sys.executable):
-        code, said = run([program, "-c", ask]) if os.path.exists(program) else (None, "")
-        if code == 0:
-            return said.splitlines()[-1]
-    return None
+    """The version in the virtual environment, or in this Python where no environment is named."""
+    program = os.path.join(venv, "bin", "python") if venv else sys.executable
+    if not os.path.exists(program):
+        return None
+    code, said = run([program, "-c", "import importlib.metadata as m; print(m.version('torch'))"])
+    return said.splitlines()[-1] if code == 0 else None
 
 
 def torch(venv):
@@ -168,7 +167,7 @@ def torch(venv):
 def disk(venv):
     if installed_torch(venv) is not None:
         return OK, "disk: torch is installed", ""
-    folder = os.path.abspath(os.path.dirname(os.path.abspath(venv)))
+    folder = os.path.dirname(os.path.abspath(venv or "."))
     try:
         free = shutil.disk_usage(folder).free
     except (OSError, IOError) as error:
@@ -212,7 +211,7 @@ def checks(venv):
 
 
 def main(arguments):
-    venv = arguments[arguments.index("--venv") + 1] if "--venv" in arguments[:-1] else ".venv"
+    venv = arguments[arguments.index("--venv") + 1] if "--venv" in arguments[:-1] else ""
     failed = 0
     for check in checks(venv):
         try:

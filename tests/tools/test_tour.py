@@ -1,0 +1,76 @@
+"""The tour runs, tells the truth about what it saw, and fails where it should."""
+
+import math
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from minicompiler.tools import tour
+from minicompiler.tools.cli import app
+from minicompiler.tools.gpt import GPT, Shape
+
+
+def test_sums_are_written_with_the_answer_backwards():
+    text = tour.write_sums(torch.tensor([123_456, 999_001, 7]))
+    lines = ["".join(tour.ALPHABET[c] for c in row) for row in text.tolist()]
+    assert lines == ["123+456=9750", "999+001=0001", "000+007=7000"]
+    assert tour.readable(text[:2]) == "123+456=0579   999+001=1000"
+
+
+def test_held_out_sums_are_never_trained_on():
+    sums = tour.Sums(seed=3, held_out=1000)
+    trained = torch.zeros(1_000_000, dtype=torch.bool)
+    trained[sums.train] = True
+    held = [int("".join(str(c) for c in row[:3] + row[4:7])) for row in sums.held_out.tolist()]
+    assert len(set(held)) == 1000 and not trained[held].any()
+    # the front follows once all sums are used
+    assert torch.equal(sums.batch(999, 1000), sums.batch(0, 1000))
+
+
+def test_a_character_sees_only_what_came_before():
+    torch.manual_seed(0)
+    model = GPT(Shape(vocabulary=12, context=11, layers=2, heads=2, channels=16))
+    text = torch.randint(0, 12, (2, 11))
+    changed = text.clone()
+    changed[:, 6:] = (changed[:, 6:] + 1) % 12
+    assert torch.equal(model(text)[:, :6], model(changed)[:, :6])
+    assert not torch.equal(model(text)[:, 6:], model(changed)[:, 6:])
+
+
+def test_accuracy_counts_whole_answers():
+    sums = tour.write_sums(torch.tensor([123_456, 7]))
+
+    def model(text):  # knows the first of the two sums by heart
+        return torch.nn.functional.one_hot(sums[:1, 1 : text.shape[1] + 1].expand(2, -1), 12)
+
+    assert tour.accuracy(model, sums) == 0.5
+
+
+def run(tmp_path, *arguments):
+    out = tmp_path / "curves.png"
+    small = ["--steps", "4", "--batch", "8", "--out", str(out)]
+    done = CliRunner().invoke(app, ["tour", *small, *arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output, out
+
+
+def test_a_short_tour(tmp_path):
+    code, said, out = run(tmp_path, "--compiler", "identity", "--wanted", "0")
+    assert code == 0, said
+    assert out.read_bytes().startswith(b"\x89PNG")
+    assert "what the compiler made" in said and "loss by step" in said
+    assert "differ by at most 0.0e+00" in said.replace("\n", " ")
+
+
+def test_too_few_steps_fail(tmp_path):
+    code, said, _ = run(tmp_path, "--compiler", "identity")
+    assert code == 1 and "the tour failed: eager: 0.0% right" in said
+
+
+@pytest.mark.parametrize("fault", [2e-3, math.nan])
+def test_losses_that_part_fail(tmp_path, monkeypatch, fault):
+    wrong = (lambda loss: lambda model, text: loss(model, text) * (1 + fault), dict)
+    monkeypatch.setattr(tour, "compiler_named", lambda name: wrong)
+    code, said, _ = run(tmp_path, "--wanted", "0")
+    assert code == 1 and "steps differ by more than 0.001" in said.replace("\n", " ")
