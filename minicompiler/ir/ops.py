@@ -103,6 +103,7 @@ OPS: dict[str, OpInfo] = LEAVES | {
     ),
     **_table(2, "same", "number", "minimum", minimum="NaN if either is NaN"),
     **_table(2, "same", "number", "maximum", maximum="NaN if either is NaN"),
+    **_table(3, "same", "float", "fma", fma="a*b + c rounded once, as eager's add with alpha is"),
     **_table(2, "bool", "any", "eq ne lt le gt ge"),
     **_table(2, "bool", "bool", "logical_and logical_or logical_xor"),
     **_table(1, "bool", "bool", "logical_not"),
