@@ -1,0 +1,186 @@
+"""The compiler on one page: every stage, in order, with what flows between them.
+
+    frame     --capture-->   graph of torch calls, guards, new bytecode      (capture.convert)
+    graph     --aot------>   functional ATen graphs, forward and backward    (joint, decompose, cut)
+    ATen      --lower---->   loop IR: a Program of loops and extern calls
+    loops     --schedule->   a Plan: fused kernels, order, memory
+    kernels   --codegen-->   C++ or Triton text, and a readable Python wrapper
+    text      --runtime-->   something to call
+
+A stage never imports another: what it must call elsewhere is handed to it here.
+"""
+
+import functools
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import torch
+from torch import fx
+
+from . import aot, codegen, decompositions, ir, lowering, report, runtime, schedule
+from .errors import BackendError, InternalError, Unsupported, UserError
+from .settings import config, overriding
+
+Graph: TypeAlias = Callable[..., Any]  # takes the graph's inputs one by one, returns a tuple
+Flat: TypeAlias = Callable[[list[Any]], list[Any]]  # takes and empties a list, returns a list
+Backend: TypeAlias = Callable[[fx.GraphModule, list[Any]], Graph]
+
+
+def compile_graph(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
+    """One captured graph, forward and backward, compiled as far as `config.stop_after` says."""
+    record = report.current()
+    if config.stop_after == "capture":
+        return gm
+    with record.stage("aot"):
+        joint = aot.joint_graph(gm, list(example_inputs))
+        joint = decompositions.decompose(joint, lowering.KNOWN)
+        record.add("joint", joint)
+        record.count("joint_nodes", len(joint.graph.nodes))
+        parts = aot.partition(joint)
+        record.add("partition", parts)
+    forward = build(parts.forward, "forward")
+    backward = parts.backward and lazily(functools.partial(build, parts.backward, "backward"))
+    compiled = runtime.bind(parts.signature, forward, backward)
+    compiled.draws = any(_draws(node) for node in parts.forward.graph.nodes)
+    return compiled
+
+
+def build(graph: fx.GraphModule, name: str) -> Flat:
+    """One functional ATen graph to something that runs on a list of tensors."""
+    if config.stop_after == "aot":
+        return interpreted(graph)
+    record = report.current()
+    with record.stage("lower"):
+        program = lowering.lower(graph, name)
+        check(ir.verify, program)
+        record.add("program", program)
+    if config.stop_after in ("lower", "schedule"):
+        return functools.partial(ir.evaluate, program)
+    with record.stage("schedule"):
+        plan = schedule.schedule(program)
+        check(schedule.verify_plan, plan)
+        record.add("plan", plan)
+    with record.stage("codegen"):
+        kernels = codegen.generate(plan)
+        wrapper = codegen.wrapper(plan, kernels)
+        record.add("kernels", kernels)
+        record.add("wrapper", wrapper)
+    with record.stage("build"):
+        return runtime.load(plan, kernels, wrapper)
+
+
+def check(verify: Callable[[Any], None], form: Any) -> None:
+    """Between stages, where the switch is on: does this form keep its invariants?"""
+    if config.verify:
+        verify(form)
+
+
+def lazily(make: Callable[[], Flat]) -> Flat:
+    """Compiled when it is first called: most forward passes are never followed by a backward."""
+    record, lock = report.current(), threading.Lock()
+    made: list[Flat] = []
+    switches = dict(vars(config))  # those of the forward, not of the thread that runs backward
+
+    def call(inputs: list[Any]) -> list[Any]:
+        with lock:
+            if not made:
+                with report.recording(record), overriding(switches):
+                    made.append(make())
+        return made[0](inputs)
+
+    return call
+
+
+def interpreted(graph: fx.GraphModule) -> Flat:
+    """Run an ATen graph node by node."""
+
+    def call(inputs: list[Any]) -> list[Any]:
+        with torch.no_grad():
+            return list(graph(*inputs))
+
+    return call
+
+
+# ---------------------------------------------------------------------------------------- backends
+
+
+def eager(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
+    """Capture only: the graph of torch calls is run as it is."""
+    return gm
+
+
+def _stopping_after(stage: str) -> Backend:
+    def backend(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
+        with overriding({"stop_after": config.stop_after or stage}):
+            return compile_graph(gm, example_inputs)
+
+    return backend
+
+
+BACKENDS: dict[str, Backend] = {
+    "auto": compile_graph,
+    "eager": eager,
+    "aot_eager": _stopping_after("aot"),
+    "interpret": _stopping_after("lower"),
+}
+
+
+def backend_named(backend: str | Backend) -> Backend:
+    """The backend itself; raises UserError for a name that was never registered."""
+    if callable(backend):
+        return backend
+    if backend not in BACKENDS:
+        raise UserError(f"unknown backend {backend!r}; there are {', '.join(sorted(BACKENDS))}")
+    return BACKENDS[backend]
+
+
+def compile_or_keep(backend: Backend, gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
+    """Right or refused: what a backend cannot compile, or cannot run, runs as it was captured.
+
+    The graph's inputs are written last, so a compiled graph that raises has changed nothing but
+    the state of the random generators; with that restored, the captured graph raises eager's own
+    exception.
+    """
+    ours = backend in BACKENDS.values()
+    try:
+        compiled = backend(gm, list(example_inputs))
+    except Unsupported as refusal:
+        report.current().reason(f"the graph runs as captured: {refusal}")
+        return gm
+    except Exception as error:
+        if not ours:
+            raise BackendError(f"backend {backend!r} failed: {error}") from error
+        return _our_fault(gm, "compiling", error)
+    if compiled is gm or not ours:
+        return compiled
+    random = getattr(compiled, "draws", True)
+
+    def call(*inputs: Any) -> Any:
+        state = torch.get_rng_state() if random else None
+        try:
+            return compiled(*inputs)
+        except Exception as error:
+            if state is not None:
+                torch.set_rng_state(state)
+            outputs = gm(*inputs)
+            _our_fault(gm, "running", error)
+            return outputs
+
+    return call
+
+
+def _draws(node: fx.Node) -> bool:
+    """Whether an ATen node takes numbers from a random generator."""
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+
+
+def _our_fault(gm: fx.GraphModule, doing: str, error: Exception) -> Graph:
+    where = next((n.meta["stack"] for n in gm.graph.nodes if n.meta.get("stack")), "")
+    text = f"{doing} a graph failed ({type(error).__name__}: {error}), it runs eagerly; {where}"
+    if config.verify:
+        raise InternalError(text) from error
+    report.current().reason(text)
+    warnings.warn(f"minicompiler: {text}", stacklevel=3)
+    return gm

@@ -1,0 +1,10 @@
+"""The record of compilations: what `stats`, `explain` and `bisect` stand on.
+
+In: what the stages say while they work (objects, counts, seconds, why-records).
+Out: `Record`, one compilation of one frame; `totals`, the sums over the process.
+Invariant: recording never changes what is compiled; without a record every call is a no-op.
+"""
+
+from .record import Record, Why, current, recording, reset_totals, totals
+
+__all__ = ["Record", "Why", "current", "recording", "reset_totals", "totals"]

@@ -1,0 +1,86 @@
+"""Every switch of the compiler, one line each.
+
+`config` is the one instance. A switch is overridden by the environment variable
+`MINICOMPILER_<NAME>` (upper case), read once at import, or by assignment, or for one compilation by
+`compile(..., options={name: value})`.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from .errors import UserError
+
+STAGES = ("capture", "aot", "lower", "schedule", "codegen")
+
+
+@dataclass
+class Config:
+    """Switches and limits. Counts are counts, sizes are bytes unless the name says otherwise."""
+
+    # capture
+    recompile_limit: int = 8  # artefacts per code object before the frame runs eagerly
+    keep_empty_graphs: bool = False  # rewrite frames even where no operator was captured
+    inline_depth: int = 64  # nested Python calls followed before the graph breaks
+    # aot
+    fallback_random: bool = False  # eager's random numbers bit for bit, at eager's speed
+    memory_budget: float = 1.0  # share of the activations that the backward may keep, 0 to 1
+    # lower, schedule
+    stop_after: str | None = None  # run the real code part of the way: one of STAGES
+    fusion: bool = True  # False: one kernel a loop, for ablations
+    inline_pointwise: bool = True  # False: every operator gets a buffer of its own
+    verify: bool = False  # check every intermediate form against its invariants
+    # codegen, runtime
+    openmp: bool = True
+    fp_contract: bool = False  # let the C++ compiler contract a*b+c
+    cxx: str = ""  # the C++ compiler; empty: $CXX, then c++, g++, clang++
+    cache_dir: str = str(Path.home() / ".cache" / "minicompiler")
+    disk_cache: bool = True
+    compile_threads: int = 0  # parallel C++ compilers; 0: one a core
+    python_runtime: bool = False  # True: never use the run-time extension
+
+    def override(self, options: dict[str, Any]) -> "Config":
+        """A copy with `options` applied; raises UserError for a name that does not exist."""
+        known = {f.name for f in fields(self)}
+        for name in options.keys() - known:
+            raise UserError(f"unknown option {name!r}; the options are {', '.join(sorted(known))}")
+        if options.get("stop_after") not in (None, *STAGES):
+            raise UserError(f"stop_after is one of {STAGES}, not {options['stop_after']!r}")
+        return replace(self, **options)
+
+
+def _from_environment() -> Config:
+    config = Config()
+    for f in fields(config):
+        text = os.environ.get(f"MINICOMPILER_{f.name.upper()}")
+        if text is None:
+            continue
+        default = getattr(config, f.name)
+        try:
+            value: Any = text
+            if isinstance(default, bool):
+                value = {"1": True, "true": True, "0": False, "false": False}[text.lower()]
+            elif default is not None:
+                value = type(default)(text)
+        except (KeyError, ValueError):
+            kind = type(default).__name__
+            raise UserError(f"MINICOMPILER_{f.name.upper()}={text!r} is no {kind}") from None
+        setattr(config, f.name, value)
+    return config
+
+
+config = _from_environment()
+
+
+@contextlib.contextmanager
+def overriding(options: dict[str, Any]) -> Iterator[None]:
+    """Within the block every stage sees `options` in `config`."""
+    before = vars(config).copy()
+    vars(config).update(vars(config.override(options)))
+    try:
+        yield
+    finally:
+        vars(config).update(before)
