@@ -38,6 +38,7 @@ class Kernel:
     mutated: tuple[str, ...] = ()  # written in place, by the names before the write
     internal: frozenset[str] = frozenset()
     rows: frozenset[str] = frozenset()
+    template: Extern | None = None  # a matrix product that `nodes` follow within one launch
 
     @property
     def args(self) -> tuple[str, ...]:
