@@ -100,8 +100,8 @@ def test_no_temporary_folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "free, verdict, word",
     [
-        (1 << 30, doctor.FAIL, "2 GB are needed"),
-        (3 << 30, doctor.WARN, "torch for the CPU fits"),
+        (1 << 30, doctor.FAIL, "3 GB are needed"),
+        (4 << 30, doctor.WARN, "torch for the CPU fits"),
         (9 << 30, doctor.OK, "9.0 GB free"),
     ],
 )

@@ -16,7 +16,7 @@ import tempfile
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 OLDEST, NEWEST = (3, 11), (3, 14)
 TORCH_OLDEST = (2, 11)
-TORCH_BYTES_CUDA, TORCH_BYTES_CPU = 6 << 30, 2 << 30
+TORCH_BYTES_CUDA, TORCH_BYTES_CPU = 7 << 30, 3 << 30  # a CPU wheel and the rest take 2.1 GB
 SECONDS = 20  # for any program that a check starts
 
 MAC = sys.platform == "darwin"
@@ -106,7 +106,9 @@ def headers():
     import sysconfig
 
     internal = "pycore_interpframe.h" if sys.version_info >= (3, 14) else "pycore_frame.h"
-    source = '#define Py_BUILD_CORE 1\n#include <Python.h>\n#include "internal/%s"\n' % internal
+    lines = ["#define Py_BUILD_CORE 1", "#include <Python.h>"]
+    lines += ["#include <internal/%s>" % name for name in (internal, "pycore_ceval.h")]
+    source = "\n".join(lines) + "\n"
     folder = sysconfig.get_paths()["include"]
     if not os.path.exists(os.path.join(folder, "Python.h")):
         return WARN, "no Python.h in %s: the frame hook cannot be built" % folder, INSTALL_HEADERS
@@ -177,8 +179,8 @@ def disk(venv):
         return OK, said, ""
     if free >= TORCH_BYTES_CPU:
         mend = "make test TORCH=/path/to/a/CPU/wheel/of/torch.whl"
-        return WARN, said + ": torch for the CPU fits (2 GB), the one for CUDA does not (6)", mend
-    return FAIL, said + "; 2 GB are needed (6 with CUDA)", "free some space, or clone elsewhere"
+        return WARN, said + ": torch for the CPU fits (3 GB), the one for CUDA does not (7)", mend
+    return FAIL, said + "; 3 GB are needed (7 with CUDA)", "free some space, or clone elsewhere"
 
 
 def registry(venv):
