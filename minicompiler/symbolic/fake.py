@@ -1,0 +1,191 @@
+"""Tensors without memory, and the mode that runs ATen calls on them.
+
+A `Fake` shows autograd and user code what the real tensor would: shape, strides, dtype, and the
+device's own dispatch keys, so that autocast, attention and recurrent layers choose the operators
+that they choose for real tensors. Inside is a tensor on the meta device; views share its storage.
+
+Shapes come from ATen itself wherever it can compute them without data (kernels.py); rules.py has
+the operators where it cannot.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from ..errors import Unsupported
+from . import kernels, rules  # noqa: F401  (rules registers itself)
+from .kernels import META
+from .shapes import TensorSpec, spec_of
+
+CPU = torch.device("cpu")
+
+
+class Fake(torch.Tensor):
+    """A tensor of which only the description exists. `.meta` is the tensor that computes it."""
+
+    meta: torch.Tensor
+
+    @staticmethod
+    def __new__(
+        cls, meta: torch.Tensor, device: torch.device, requires_grad: bool = False
+    ) -> "Fake":
+        fake: Fake = torch.Tensor._make_wrapper_subclass(
+            cls,
+            meta.size(),
+            strides=meta.stride(),
+            storage_offset=meta.storage_offset(),
+            dtype=meta.dtype,
+            device=device,
+            requires_grad=requires_grad,
+        )
+        fake.meta = meta
+        return fake
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+    @classmethod
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        raise RuntimeError(f"{func} on a fake tensor outside of its FakeMode")
+
+    @property
+    def spec(self) -> TensorSpec:
+        return spec_of(self)
+
+    def __repr__(self, **_: Any) -> str:  # type: ignore[override]
+        return f"Fake({self.spec})"
+
+    def data_ptr(self) -> int:
+        raise Unsupported("data_ptr() of a tensor while it is compiled", "it has no memory yet")
+
+    def numpy(self, **_: Any) -> Any:
+        raise Unsupported(
+            "numpy() of a tensor while it is compiled", "its values are not known yet"
+        )
+
+    def tolist(self) -> Any:
+        raise Unsupported("tolist() depends on data", "keep the computation in tensors")
+
+
+def over_tensors(f: Callable[[Any], Any], x: Any) -> Any:
+    """`x` with `f` applied to the tensors in it, however deep in lists and tuples."""
+    if isinstance(x, torch.Tensor):
+        return f(x)
+    if isinstance(x, list | tuple):
+        return type(x)([over_tensors(f, item) for item in x])
+    return x
+
+
+class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Within it ATen calls compute descriptions: Fakes in, Fakes out, recorded through `record`."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # otherwise torch wraps our __torch_dispatch__ and imports 2 s of modules
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.constants: list[tuple[torch.Tensor, Fake]] = []  # real tensors met, and their fakes
+        self._by_id: dict[int, Fake] = {}
+        self._storages: dict[int, tuple[torch.Tensor, torch.UntypedStorage]] = {}
+
+    def record(self, func: OpOverload, args: Any, kwargs: Any, outs: Any) -> None:
+        """Called after each ATen call; tensors are Fakes. For subclasses."""
+
+    def lift(self, t: torch.Tensor) -> Fake:
+        """The fake of a real tensor met on the way (torch.tensor(3.), a closed-over buffer)."""
+        if id(t) not in self._by_id:
+            if t.requires_grad and torch.is_grad_enabled():
+                raise Unsupported("a tensor that requires grad is used without being an input")
+            self._by_id[id(t)] = self.fake(t)
+            self.constants.append((t, self._by_id[id(t)]))
+        return self._by_id[id(t)]
+
+    def fake(self, t: torch.Tensor | TensorSpec, requires_grad: bool | None = None) -> Fake:
+        """The fake of an input. Inputs that share memory get metas that share a storage."""
+        grad = t.requires_grad if requires_grad is None else requires_grad
+        if isinstance(t, TensorSpec):
+            size, stride = [int(n) for n in t.size], [int(n) for n in t.stride]
+            meta = torch.empty_strided(size, stride, dtype=t.dtype, device=META)
+            return Fake(meta, t.device, grad)
+        if type(t) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, Fake):
+            raise Unsupported(f"a tensor subclass: {type(t).__name__}")
+        if t.layout is not torch.strided or t.is_quantized or t.is_nested:
+            raise Unsupported(f"a tensor that is not plainly strided ({t.layout})")
+        if t.is_conj() or t.is_neg():
+            raise Unsupported("a lazily conjugated or negated tensor", "call resolve_conj() first")
+        with torch.utils._python_dispatch._disable_current_modes():
+            real = t.meta if isinstance(t, Fake) else t
+            storage = real.untyped_storage()
+            if isinstance(t, Fake):
+                mine = storage
+            elif storage._cdata in self._storages:
+                mine = self._storages[storage._cdata][1]
+            else:
+                mine = torch.UntypedStorage(storage.nbytes(), device=META)  # type: ignore[no-untyped-call]
+                self._storages[storage._cdata] = t.detach(), mine
+            meta = torch.empty(0, dtype=t.dtype, device=META)
+            meta.set_(mine, t.storage_offset(), t.size(), t.stride())
+            fake = Fake(meta, t.device, grad)
+        if isinstance(t, torch.nn.Parameter):
+            fake._is_param = True
+        return fake
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        how = kernels.plan(func)
+        if how.decomposes:  # inference_mode brings composites down whole
+            with self:
+                return func.decompose(*args, **(kwargs or {}))
+        fakes: list[Fake] = []
+
+        def take(t: torch.Tensor) -> Fake:
+            fakes.append(t if isinstance(t, Fake) else self.lift(t))
+            return fakes[-1]
+
+        args = over_tensors(take, args)
+        kwargs = {k: over_tensors(take, v) for k, v in kwargs.items()} if kwargs else {}
+        device = _result_device(func, fakes, kwargs)
+        inner = {k: over_tensors(_meta_of, v) for k, v in kwargs.items() if k != "generator"}
+        if how.takes_device and (not fakes or inner.get("device") is not None):
+            inner["device"] = META
+        outs = how.run(over_tensors(_meta_of, args), inner, device)
+        same = {id(f.meta): f for f in fakes} if how.writes else {}
+        outs = over_tensors(lambda m: same[id(m)] if id(m) in same else Fake(m, device), outs)
+        if not isinstance(outs, int | float | bool):
+            self.record(func, args, kwargs, outs)
+        return outs
+
+
+def _meta_of(fake: Any) -> torch.Tensor:
+    return fake.meta  # type: ignore[no-any-return]
+
+
+def _result_device(func: OpOverload, fakes: list[Fake], kwargs: dict[str, Any]) -> torch.device:
+    """Eager's rule: one device, besides which a 0-d tensor of the CPU may join."""
+    if kwargs.get("device") is not None:
+        return torch.device(kwargs["device"])
+    if not fakes:
+        return CPU
+    first = fakes[0].device
+    devices = {f.device for f in fakes if f.dim() or f.device != CPU}
+    if len(devices) <= 1 or func in MIXED_DEVICES:
+        return first if func in MIXED_DEVICES or not devices else devices.pop()
+    a, b = sorted(map(str, devices))[:2]
+    raise RuntimeError(
+        "Expected all tensors to be on the same device, but found at least two devices, "
+        f"{a} and {b}! ({func})"
+    )
+
+
+aten = torch.ops.aten
+# copies, and indexing a tensor of the GPU by one of the CPU
+MIXED_DEVICES = {
+    aten.copy_.default,
+    aten.index.Tensor,
+    aten.index_put.default,
+    aten.index_put_.default,
+}

@@ -1,0 +1,168 @@
+"""Output shapes of ATen operators, computed by ATen.
+
+Most operators are *structured*: a C++ function checks the operands and allocates the outputs, then
+calls the operator's out= form to fill them. We call exactly that function, on meta tensors, and
+stop at the filling; dtype promotion, strides and error messages are therefore eager's own. (The
+kernels registered for meta tensors compute the same in Python, but import sympy and torch._dynamo,
+and take a hundred times longer.) Composite operators run their C++ body in the same way. Views run
+on meta tensors as they are. What remains is in rules.py, or comes from the meta kernels after all.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import torch
+from torch._dispatch.python import enable_python_dispatcher
+from torch._ops import OpOverload
+from torch.utils._python_dispatch import TorchDispatchMode, _pop_mode, _push_mode
+
+from ..errors import Unsupported
+
+META = torch.device("meta")
+Run: TypeAlias = Callable[[Any, Any, torch.device], Any]
+Rule: TypeAlias = Callable[..., Any]
+# (device, *args, **kwargs) -> meta tensors, by operator with or without overload; see rules.py
+RULES: dict[str, Rule] = {}
+
+
+class Stop(Exception):
+    """Here a shape does not follow; the caller asks the meta kernel."""
+
+
+class _Body(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Runs a C++ body for its allocations: what writes into a tensor does nothing."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        how, kwargs = plan(func), kwargs or {}
+        if not how.writes:
+            return how.run(args, kwargs, META)
+        written = how.written(args, kwargs)
+        if self is COMPOSITE and any(t.shape == (0,) for t in written):
+            raise Stop(f"{func} would resize its output")
+        return written[0] if len(written) == 1 else tuple(written) or None
+
+
+STRUCTURED, COMPOSITE = _Body(), _Body()  # type: ignore[no-untyped-call]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How one operator finds its shapes. `run(args, kwargs, device)`: meta tensors in and out."""
+
+    run: Run
+    writes: tuple[str | int, ...]  # positions and names of the operands that it writes to
+    decomposes: bool  # a composite that autograd would have taken apart
+    takes_device: bool
+
+    def written(self, args: Any, kwargs: Any) -> list[torch.Tensor]:
+        found = [kwargs.get(w) if isinstance(w, str) else args[w] for w in self.writes]
+        flat = [t for x in found for t in (x if isinstance(x, list | tuple) else [x])]
+        return [t for t in flat if t is not None]
+
+
+def _body(func: OpOverload, key: Any, body: _Body) -> Run:
+    def run(args: Any, kwargs: Any, device: torch.device) -> Any:
+        _push_mode(body)
+        try:
+            return func._op_dk(key, *args, **kwargs)
+        except Stop:
+            pass
+        finally:
+            _pop_mode()
+        return func(*args, **kwargs)
+
+    return run
+
+
+def _meta(func: OpOverload) -> Run:
+    def run(args: Any, kwargs: Any, device: torch.device) -> Any:
+        try:
+            return func(*args, **kwargs)
+        except NotImplementedError as e:
+            raise Unsupported(f"{func} has no shape rule") from e
+
+    return run
+
+
+def symbolic(func: OpOverload, args: Any, kwargs: Any) -> Any:
+    """Shapes with symbols in them, which C++ bodies do not take."""
+    with enable_python_dispatcher():
+        return func(*args, **kwargs)
+
+
+def _refuse(reason: str, hint: str) -> Run:
+    def run(args: Any, kwargs: Any, device: torch.device) -> Any:
+        raise Unsupported(reason, hint)
+
+    return run
+
+
+def _rule(rule: Rule, func: OpOverload) -> Run:
+    def run(args: Any, kwargs: Any, device: torch.device) -> Any:
+        try:
+            return rule(device, *args, **kwargs)
+        except Stop:
+            return func(*args, **kwargs)
+
+    return run
+
+
+def _name(func: OpOverload) -> str:
+    """Such as aten::add.Tensor, or aten::relu for the default overload."""
+    return func.name()  # type: ignore[no-untyped-call, no-any-return]
+
+
+def _writes(func: OpOverload) -> tuple[str | int, ...]:
+    """Positions, of keyword-only arguments names, of the operands that it writes to."""
+    return tuple(
+        a.name if a.kwarg_only else i
+        for i, a in enumerate(func._schema.arguments)
+        if a.alias_info is not None and a.alias_info.is_write
+    )
+
+
+def _choose(func: OpOverload) -> Run:
+    rule = RULES.get(_name(func).removeprefix("aten::"))
+    if rule is not None:
+        return _rule(rule, func)
+    if {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape} & {*func.tags}:
+        return _refuse(f"{func} depends on data", "keep the computation in tensors of known shape")
+    if torch.Tag.inplace_view in func.tags:
+        return _refuse(f"{func} changes its operand's shape in place", "use the form without _")
+    return from_aten(func)
+
+
+def from_aten(func: OpOverload) -> Run:
+    """By the C++ body if there is one that allocates before it computes."""
+    has = functools.partial(torch._C._dispatch_has_kernel_for_dispatch_key, _name(func))
+    if func.namespace != "aten" or func.is_view:
+        return _meta(func)
+    if has("CompositeExplicitAutogradNonFunctional"):
+        return _body(func, torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional, STRUCTURED)
+    if has("CompositeExplicitAutograd"):
+        return _body(func, torch._C.DispatchKey.CompositeExplicitAutograd, COMPOSITE)
+    if _writes(func) and all(r.alias_info is not None for r in func._schema.returns):
+        return functools.partial(_in_place, func)
+    return _meta(func)
+
+
+def _in_place(func: OpOverload, args: Any, kwargs: Any, device: torch.device) -> Any:
+    """Without a check of its own: the operands stay what they are."""
+    operands = [kwargs[w] if isinstance(w, str) else args[w] for w in _writes(func)]
+    returned = operands[: len(func._schema.returns)]
+    return returned[0] if len(returned) == 1 else tuple(returned) or None
+
+
+@functools.cache
+def plan(func: OpOverload) -> Plan:
+    """Decided once an operator."""
+    composite = "CompositeImplicitAutograd"
+    decomposes = torch._C._dispatch_has_kernel_for_dispatch_key(_name(func), composite)
+    takes_device = any(a.name == "device" for a in func._schema.arguments)
+    return Plan(_choose(func), _writes(func), decomposes, takes_device)
