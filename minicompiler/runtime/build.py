@@ -164,11 +164,15 @@ def kernel_flags(compiler: Compiler) -> tuple[str, ...]:
 
 
 def build(
-    kind: str, name: str, text: str, compiler: Compiler, flags: Sequence[str]
+    kind: str, name: str, text: str, compiler: Compiler, flags: Sequence[str], notice: str = ""
 ) -> tuple[Path, bool]:
-    """A verified shared library of `text`, and whether the cache had it. Raises BuildFailed."""
+    """A verified shared library of `text`, and whether the cache had it. Raises BuildFailed.
+
+    `notice` is printed where it must be built."""
 
     def make(folder: Path) -> None:
+        if notice:
+            print(notice, file=sys.stderr, flush=True)
         source = folder / f"{name}.cpp"
         source.write_text(text)
         made = run((*compiler.command, str(source), "-o", str(folder / f"{name}.so"), *flags))

@@ -1,0 +1,526 @@
+// The flat plan (see plan.py for its form): parsed once, then run call after call.
+
+namespace minicompiler {
+
+// ---- numbers: known when the plan is read, or computed once a call
+
+// An int, the bits of a double, or the position of a value of this call.
+struct Number {
+  int64_t literal = 0;
+  int value = -1;
+  bool is_float = false;
+
+  int64_t get(const int64_t* values) const { return value < 0 ? literal : values[value]; }
+  double real(const int64_t* values) const {
+    int64_t bits = get(values);
+    double number;
+    std::memcpy(&number, &bits, sizeof number);
+    return is_float ? number : static_cast<double>(bits);
+  }
+};
+
+inline int64_t bits(double number) {
+  int64_t same;
+  std::memcpy(&same, &number, sizeof same);
+  return same;
+}
+
+// Sizes or strides; `get` copies into `scratch` only where something is symbolic.
+struct Sizes {
+  std::vector<int64_t> literal;
+  std::vector<std::pair<size_t, int>> symbolic;  // position, value
+
+  c10::IntArrayRef get(const int64_t* values, c10::SmallVector<int64_t, 6>& scratch) const {
+    if (symbolic.empty()) return literal;
+    scratch.assign(literal.begin(), literal.end());
+    for (auto [i, value] : symbolic) scratch[i] = values[value];
+    return scratch;
+  }
+};
+
+enum class Operator { Input, Size, Stride, Add, Mul, FloorDiv, Mod, Min, Max,
+                      TrueDiv, ToFloat, Floor, Ceil, Sqrt, Pow };
+const char* const kOperators[] = {"input", "size", "stride", "Add", "Mul", "FloorDiv", "Mod", "Min",
+                                  "Max", "TrueDiv", "ToFloat", "Floor", "Ceil", "Sqrt", "Pow"};
+
+struct Value {
+  Operator op;
+  bool is_float = false;
+  int input = 0, dim = 0;
+  std::vector<Number> operands;
+};
+
+// ---- steps
+
+struct Alloc {
+  int to;
+  at::ScalarType dtype;
+  c10::Device device;
+  Sizes size, stride;
+};
+struct Reuse {
+  int to, old;
+  at::ScalarType dtype;
+  Sizes size, stride;
+};
+struct Launch {
+  size_t kernel;
+  std::vector<int> buffers;
+  size_t in_place;
+  std::vector<Number> symbols;
+};
+struct Argument {
+  enum Kind { Constant, Register, View, Computed, List } kind = Constant;
+  IValue constant = {};
+  int at = -1;  // register
+  Sizes size = {}, stride = {};
+  Number number = {};  // Computed, or the offset of a View
+  std::vector<Argument> items = {};
+  c10::TypePtr type = nullptr;  // of the items
+};
+struct Call {
+  c10::OperatorHandle op;
+  std::vector<Argument> arguments;
+  std::vector<int> results;
+};
+struct Bump {
+  int at;
+};
+struct Free {
+  int at;
+};
+using Step = std::variant<Alloc, Reuse, Launch, Call, Bump, Free>;
+
+using Native = int64_t (*)(void** buffers, const int64_t* symbols);
+
+struct Kernel {
+  std::string name;
+  std::vector<std::string> checks;
+  Native native = nullptr;
+  THPObjectPtr python;  // what is no C++ kernel: called with tensors, then symbols
+};
+
+// What one call works on.
+struct Frame {
+  c10::SmallVector<Tensor, 24> registers;
+  c10::SmallVector<int64_t, 8> values;
+  torch::jit::Stack stack;
+};
+
+inline Tensor view_of(const Tensor& base, c10::IntArrayRef size, c10::IntArrayRef stride,
+                      int64_t offset, at::ScalarType dtype) {
+  c10::TensorImpl* old = base.unsafeGetTensorImpl();
+  size_t needed =
+      at::detail::computeStorageNbytes(size, stride, c10::elementSize(dtype), offset);
+  TORCH_CHECK(needed <= base.storage().nbytes(), "a view of ", size, " does not fit its memory");
+  auto view = at::detail::make_tensor<c10::TensorImpl>(
+      c10::TensorImpl::VIEW, c10::Storage(base.storage()), base.key_set(),
+      c10::scalarTypeToTypeMeta(dtype));
+  view.unsafeGetTensorImpl()->set_sizes_and_strides(size, stride, offset);
+  if (!base.is_inference()) view.unsafeGetTensorImpl()->set_version_counter(old->version_counter());
+  return view;
+}
+
+class Plan {
+ public:
+  static constexpr const char* kName = "minicompiler.Plan";
+  static constexpr const char* kDoc =
+      "Plan(flat, kernels, constants)(inputs) -> outputs; empties the list of inputs.\n"
+      "kernels: for each name the address of a C++ kernel, or a Python callable.";
+  static constexpr int64_t kLong = 1 << 15;  // elements: more than the price of letting the GIL go
+
+  static std::unique_ptr<Plan> make(PyObject* args) {
+    PyObject *flat, *kernels, *constants;
+    if (!PyArg_ParseTuple(args, "O!O!O!", &PyDict_Type, &flat, &PyList_Type, &kernels, &PyList_Type,
+                          &constants))
+      throw python_error();
+    auto plan = std::make_unique<Plan>();
+    plan->read(flat, kernels, constants);
+    return plan;
+  }
+
+  PyObject* call(PyObject* const* args, size_t count) {
+    TORCH_CHECK_TYPE(count == 1 && PyList_Check(args[0]), kName, " takes one list");
+    Values values;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[0]); i++)
+      values.push_back(from_python(PyList_GET_ITEM(args[0], i)));
+    if (PyList_SetSlice(args[0], 0, PyList_GET_SIZE(args[0]), nullptr) < 0) throw python_error();
+    run(values);
+    THPObjectPtr list(PyList_New(static_cast<Py_ssize_t>(values.size())));
+    if (!list) throw python_error();
+    for (size_t i = 0; i < values.size(); i++) {
+      PyObject* output = to_python(std::move(values[i]));
+      if (!output) throw python_error();
+      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), output);
+    }
+    return list.release();
+  }
+
+  // Inputs in, outputs out. Call with the GIL.
+  void run(Values& values) const {
+    TORCH_CHECK_VALUE(values.size() == inputs_, "the plan ", name_, " has ", inputs_,
+                      " inputs, not ", values.size());
+    std::optional<pybind11::gil_scoped_release> let_go;
+    if (long_) let_go.emplace();
+    c10::impl::ExcludeDispatchKeyGuard below(kAbove);
+    Frame frame;
+    frame.registers.resize(registers_);
+    frame.values.resize(values_.size());
+    for (size_t i = 0; i < values_.size(); i++)
+      if (values_[i].op == Operator::Input)
+        frame.values[i] = number_input(values[values_[i].input], values_[i].is_float);
+    for (size_t i = 0; i < inputs_; i++)
+      if (values[i].isTensor()) frame.registers[i] = std::move(values[i]).toTensor();
+    for (size_t i = 0; i < constants_.size(); i++) frame.registers[inputs_ + i] = constants_[i];
+    compute(frame);
+    for (const Step& step : steps_)
+      std::visit([&](const auto& one) { execute(one, frame); }, step);
+    values.clear();
+    for (const Argument& output : outputs_) values.push_back(argument(output, frame));
+  }
+
+ private:
+  std::string name_;
+  size_t inputs_ = 0, registers_ = 0;
+  bool long_ = false;
+  std::vector<Tensor> constants_;
+  std::vector<Kernel> kernels_;
+  std::vector<Value> values_;
+  std::vector<Step> steps_;
+  std::vector<Argument> outputs_;
+
+  // ---- running
+
+  static int64_t number_input(const IValue& value, bool is_float) {
+    if (is_float) return bits(value.isDouble() ? value.toDouble() : double(value.toInt()));
+    return value.isBool() ? value.toBool() : value.toInt();
+  }
+
+  void compute(Frame& frame) const {
+    int64_t* values = frame.values.data();
+    for (size_t i = 0; i < values_.size(); i++) {
+      const Value& value = values_[i];
+      if (value.op == Operator::Input) continue;
+      if (value.op == Operator::Size || value.op == Operator::Stride) {
+        const Tensor& tensor = frame.registers[value.input];
+        values[i] = value.op == Operator::Size ? tensor.size(value.dim) : tensor.stride(value.dim);
+      } else if (value.is_float) {
+        values[i] = bits(real_result(value, values));
+      } else {
+        values[i] = whole_result(value, values);
+      }
+    }
+  }
+
+  static double real_result(const Value& value, const int64_t* values) {
+    double a = value.operands[0].real(values);
+    double b = value.operands.size() > 1 ? value.operands[1].real(values) : 0;
+    switch (value.op) {
+      case Operator::Add: return a + b;
+      case Operator::Mul: return a * b;
+      case Operator::TrueDiv:
+        if (b == 0) throw_zero_division();
+        return a / b;
+      case Operator::Sqrt: return std::sqrt(a);
+      case Operator::Pow: return std::pow(a, b);
+      default: return a;  // ToFloat
+    }
+  }
+
+  static int64_t whole_result(const Value& value, const int64_t* values) {
+    const Number& first = value.operands[0];
+    if (value.op == Operator::Floor) return int64_t(std::floor(first.real(values)));
+    if (value.op == Operator::Ceil) return int64_t(std::ceil(first.real(values)));
+    int64_t a = first.get(values);
+    for (size_t k = 1; k < value.operands.size(); k++) {
+      int64_t b = value.operands[k].get(values);
+      switch (value.op) {
+        case Operator::Add: a += b; break;
+        case Operator::Mul: a *= b; break;
+        case Operator::Min: a = std::min(a, b); break;
+        case Operator::Max: a = std::max(a, b); break;
+        default:
+          if (b == 0) throw_zero_division();
+          int64_t rest = a % b, step = rest != 0 && (rest < 0) != (b < 0);  // round down
+          a = value.op == Operator::Mod ? rest + step * b : a / b - step;
+      }
+    }
+    return a;
+  }
+
+  [[noreturn]] static void throw_zero_division() {
+    pybind11::gil_scoped_acquire gil;
+    PyErr_SetString(PyExc_ZeroDivisionError, "a size is divided by zero");
+    throw python_error();
+  }
+
+  void execute(const Alloc& step, Frame& frame) const {
+    c10::SmallVector<int64_t, 6> a, b;
+    auto size = step.size.get(frame.values.data(), a);
+    auto stride = step.stride.get(frame.values.data(), b);
+    frame.registers[step.to] =
+        step.device.is_cpu()
+            ? Tensor(at::detail::empty_strided_cpu(size, stride, step.dtype))
+            : at::empty_strided(size, stride, at::dtype(step.dtype).device(step.device));
+  }
+
+  void execute(const Reuse& step, Frame& frame) const {
+    Tensor old = std::move(frame.registers[step.old]);
+    c10::SmallVector<int64_t, 6> a, b;
+    auto size = step.size.get(frame.values.data(), a);
+    auto stride = step.stride.get(frame.values.data(), b);
+    bool same = old.scalar_type() == step.dtype && old.sizes() == size && old.strides() == stride;
+    frame.registers[step.to] =
+        same ? std::move(old) : view_of(old, size, stride, old.storage_offset(), step.dtype);
+  }
+
+  void execute(const Launch& step, Frame& frame) const {
+    const Kernel& kernel = kernels_[step.kernel];
+    if (!kernel.native) return launch_python(step, kernel, frame);
+    c10::SmallVector<void*, 24> buffers;
+    for (size_t i = 0; i < step.buffers.size(); i++) {
+      const Tensor& tensor = frame.registers[step.buffers[i]];
+      buffers.push_back(i < step.in_place ? tensor.mutable_data_ptr()
+                                          : const_cast<void*>(tensor.const_data_ptr()));
+    }
+    c10::SmallVector<int64_t, 8> symbols;
+    for (const Number& number : step.symbols) symbols.push_back(number.get(frame.values.data()));
+    RECORD_USER_SCOPE(kernel.name);
+    if (int64_t failed = kernel.native(buffers.data(), symbols.data()))
+      TORCH_CHECK_INDEX(false, kernel.checks.at(failed - 1));
+  }
+
+  static void launch_python(const Launch& step, const Kernel& kernel, Frame& frame) {
+    pybind11::gil_scoped_acquire gil;
+    std::vector<THPObjectPtr> held;
+    std::vector<PyObject*> args;
+    for (int at : step.buffers) held.emplace_back(THPVariable_Wrap(frame.registers[at]));
+    for (const Number& number : step.symbols)
+      held.emplace_back(to_python(number_value(number, frame, number.is_float)));
+    for (auto& object : held) args.push_back(object.get());
+    auto* function = const_cast<PyObject*>(kernel.python.get());
+    THPObjectPtr done(PyObject_Vectorcall(function, args.data(), args.size(), nullptr));
+    if (!done) throw python_error();
+  }
+
+  void execute(const Call& step, Frame& frame) const {
+    frame.stack.clear();
+    for (const Argument& one : step.arguments) frame.stack.push_back(argument(one, frame));
+    step.op.callBoxed(frame.stack);
+    if (step.results.empty()) return;
+    if (frame.stack.size() == 1 && frame.stack[0].isTensorList()) {
+      auto list = frame.stack[0].toTensorVector();
+      frame.stack.assign(list.begin(), list.end());
+    }
+    for (size_t i = 0; i < step.results.size(); i++)
+      if (step.results[i] >= 0)
+        frame.registers[step.results[i]] = std::move(frame.stack.at(i)).toTensor();
+  }
+
+  void execute(const Bump& step, Frame& frame) const {
+    const Tensor& tensor = frame.registers[step.at];
+    if (!tensor.is_inference()) tensor.unsafeGetTensorImpl()->bump_version();
+  }
+
+  void execute(const Free& step, Frame& frame) const { frame.registers[step.at].reset(); }
+
+  static IValue number_value(const Number& number, const Frame& frame, bool as_float) {
+    if (as_float) return number.real(frame.values.data());
+    return number.get(frame.values.data());
+  }
+
+  static IValue argument(const Argument& one, const Frame& frame) {
+    switch (one.kind) {
+      case Argument::Constant: return one.constant;
+      case Argument::Register: return frame.registers[one.at];
+      case Argument::Computed: return number_value(one.number, frame, one.number.is_float);
+      case Argument::View: {
+        const Tensor& base = frame.registers[one.at];
+        c10::SmallVector<int64_t, 6> a, b;
+        const int64_t* values = frame.values.data();
+        int64_t offset = base.storage_offset() + one.number.get(values);
+        return view_of(base, one.size.get(values, a), one.stride.get(values, b), offset,
+                       base.scalar_type());
+      }
+      case Argument::List: break;
+    }
+    c10::impl::GenericList list(one.type);
+    for (const Argument& item : one.items) list.push_back(argument(item, frame));
+    return list;
+  }
+
+  // ---- reading
+
+  void read(PyObject* flat, PyObject* kernels, PyObject* constants) {
+    name_ = text(entry(flat, "name"));
+    inputs_ = integer(entry(flat, "inputs"));
+    registers_ = length(entry(flat, "registers"));
+    constants_ = each(constants, [](PyObject* tensor) { return THPVariable_Unpack(tensor); });
+    for (Py_ssize_t k = 0; k < length(kernels); k++) {
+      Kernel kernel;
+      kernel.name = text(item(entry(flat, "kernels"), k));
+      kernel.checks = each(item(entry(flat, "checks"), k), text);
+      PyObject* function = item(kernels, k);
+      if (PyLong_Check(function))
+        kernel.native = reinterpret_cast<Native>(PyLong_AsVoidPtr(function));
+      else
+        kernel.python = THPObjectPtr(Py_NewRef(function));
+      kernels_.push_back(std::move(kernel));
+    }
+    PyObject* values = entry(flat, "values");
+    for (Py_ssize_t i = 0; i < length(values); i++) values_.push_back(value(item(values, i)));
+    PyObject* steps = entry(flat, "steps");
+    for (Py_ssize_t i = 0; i < length(steps); i++) steps_.push_back(step(item(steps, i)));
+    outputs_ = each(entry(flat, "outputs"), [&](PyObject* o) { return read_argument(o, nullptr); });
+  }
+
+  Value value(PyObject* list) const {
+    std::string name = text(item(list, 0));
+    for (size_t op = 0; op < std::size(kOperators); op++) {
+      if (name != kOperators[op]) continue;
+      Value value{static_cast<Operator>(op)};
+      if (value.op >= Operator::Add) {
+        value.is_float = text(item(list, 1)) == "float";
+        for (Py_ssize_t i = 2; i < length(list); i++)
+          value.operands.push_back(number(item(list, i)));
+        TORCH_CHECK(!value.operands.empty(), name, " of nothing");
+        return value;
+      }
+      value.input = static_cast<int>(integer(item(list, 1)));
+      if (value.op == Operator::Input)
+        value.is_float = text(item(list, 2)) == "float";
+      else
+        value.dim = static_cast<int>(integer(item(list, 2)));
+      return value;
+    }
+    TORCH_CHECK(false, "a plan computes ", name);
+  }
+
+  Number number(PyObject* object) const {
+    if (PyFloat_Check(object)) return {bits(PyFloat_AS_DOUBLE(object)), -1, true};
+    if (PyLong_Check(object)) return {integer(object)};
+    TORCH_CHECK(text(item(object, 0)) == "value", "a plan says ", text(item(object, 0)));
+    int at = static_cast<int>(integer(item(object, 1)));
+    return {0, at, values_.at(at).is_float};
+  }
+
+  Sizes sizes(PyObject* list) {
+    Sizes all;
+    int64_t elements = 1;
+    for (Py_ssize_t i = 0; i < length(list); i++) {
+      Number one = number(item(list, i));
+      all.literal.push_back(one.literal);
+      if (one.value >= 0) all.symbolic.emplace_back(i, one.value);
+      elements *= one.literal;
+    }
+    long_ |= !all.symbolic.empty() || elements > kLong;
+    return all;
+  }
+
+  int reg(PyObject* object) const {
+    int64_t at = integer(object);
+    TORCH_CHECK(at < int64_t(registers_), "a plan has no register ", at);
+    return static_cast<int>(at);
+  }
+
+  Step step(PyObject* list) {
+    std::string kind = text(item(list, 0));
+    auto at = [&](Py_ssize_t i) { return item(list, i); };
+    if (kind == "alloc")
+      return Alloc{reg(at(1)), dtype(text(at(2))), c10::Device(text(at(3))), sizes(at(4)),
+                   sizes(at(5))};
+    if (kind == "reuse")
+      return Reuse{reg(at(1)), reg(at(2)), dtype(text(at(3))), sizes(at(4)), sizes(at(5))};
+    if (kind == "launch") {
+      size_t kernel = integer(at(1));
+      kernels_.at(kernel);
+      return Launch{kernel, each(at(2), [&](PyObject* r) { return reg(r); }), size_t(integer(at(3))),
+                    each(at(4), [&](PyObject* n) { return number(n); })};
+    }
+    if (kind == "call") return call_step(list);
+    if (kind == "bump") return Bump{reg(at(1))};
+    TORCH_CHECK(kind == "free", "a plan says ", kind);
+    return Free{reg(at(1))};
+  }
+
+  Call call_step(PyObject* list) {
+    long_ = true;  // a call takes a microsecond at least, and may be long
+    Call call{c10::Dispatcher::singleton().findSchemaOrThrow(text(item(list, 1)).c_str(),
+                                                             text(item(list, 2)).c_str())};
+    const auto& parameters = call.op.schema().arguments();
+    for (size_t i = 0; i < parameters.size(); i++) {
+      PyObject* given = item(item(list, 3), static_cast<Py_ssize_t>(i));
+      if (PyList_Check(given) && text(item(given, 0)) == "default") {
+        const auto& missing = parameters[i].default_value();
+        TORCH_CHECK(missing, call.op.schema().name(), " needs ", parameters[i].name());
+        call.arguments.push_back({Argument::Constant, *missing});
+      } else {
+        call.arguments.push_back(read_argument(given, parameters[i].type()));
+      }
+    }
+    call.results = each(item(list, 4), [](PyObject* r) { return static_cast<int>(integer(r)); });
+    return call;
+  }
+
+  // `type`: what the operator's schema wants; null for an output of the plan, which is as it is.
+  Argument read_argument(PyObject* given, c10::TypePtr type) {
+    while (type && type->kind() == c10::TypeKind::OptionalType) {
+      if (given == Py_None) return {};
+      type = type->expectRef<c10::OptionalType>().getElementType();
+    }
+    auto kind = type ? type->kind() : c10::TypeKind::AnyType;
+    if (kind == c10::TypeKind::ListType) return read_list(given, type);
+    if (!PyList_Check(given)) {
+      if (PyUnicode_Check(given)) return {Argument::Constant, text(given)};
+      if (kind == c10::TypeKind::FloatType) return {Argument::Constant, THPUtils_unpackDouble(given)};
+      if (kind == c10::TypeKind::IntType) return {Argument::Constant, integer(given)};
+      return {Argument::Constant, from_python(given)};
+    }
+    std::string tag = text(item(given, 0));
+    Argument made;
+    if (tag == "value") {
+      made.kind = Argument::Computed;
+      made.number = number(given);
+      if (kind == c10::TypeKind::FloatType && !made.number.is_float)
+        TORCH_CHECK(false, "an int where a float is wanted");
+    } else if (tag == "register" || tag == "view") {
+      made.kind = tag == "view" ? Argument::View : Argument::Register;
+      made.at = reg(item(given, 1));
+      if (tag == "view") {
+        made.size = sizes(item(given, 2));
+        made.stride = sizes(item(given, 3));
+        made.number = number(item(given, 4));
+      }
+    } else if (tag == "complex") {
+      made.constant = c10::complex<double>(PyFloat_AsDouble(item(given, 1)),
+                                           PyFloat_AsDouble(item(given, 2)));
+    } else if (tag == "device") {
+      made.constant = c10::Device(text(item(given, 1)));
+    } else {
+      made.constant = read_named(tag, named(text(item(given, 1))).get());
+    }
+    return made;
+  }
+
+  static int64_t read_named(const std::string& tag, PyObject* found) {
+    if (THPDtype_Check(found)) return int64_t(reinterpret_cast<THPDtype*>(found)->scalar_type);
+    if (THPLayout_Check(found)) return int64_t(reinterpret_cast<THPLayout*>(found)->layout);
+    TORCH_CHECK(THPMemoryFormat_Check(found), "a plan holds a ", tag);
+    return int64_t(reinterpret_cast<THPMemoryFormat*>(found)->memory_format);
+  }
+
+  Argument read_list(PyObject* given, const c10::TypePtr& type) {
+    Argument made{Argument::List};
+    made.type = type->expectRef<c10::ListType>().getElementType();
+    TORCH_CHECK(PyList_Check(given) && text(item(given, 0)) == "list", "a list is wanted");
+    bool constant = true;
+    for (Py_ssize_t i = 0; i < length(item(given, 1)); i++) {
+      made.items.push_back(read_argument(item(item(given, 1), i), made.type));
+      constant &= made.items.back().kind == Argument::Constant;
+    }
+    if (constant) return {Argument::Constant, argument(made, {})};
+    return made;
+  }
+};
+
+}  // namespace minicompiler

@@ -1,0 +1,212 @@
+"""Plan -> flat plan: lists, dicts, strings and numbers only, as JSON allows; never pickle.
+
+This is what the run-time extension executes. A tensor lives in a numbered register, inputs first,
+then constants. Sizes and other numbers:
+
+    Number  = int | float | ["value", v]           v: position in "values"
+    "values": each computed once a call, in order, from earlier ones
+              ["input", i, sort] | ["size", register, dim] | ["stride", register, dim]
+              | [operator, sort, Number...]         operator: the name of an Expr class
+Steps and what an argument of a call may be:
+
+    ["alloc", register, dtype, device, [size], [stride]]
+    ["reuse", register, old register, dtype, [size], [stride]]
+    ["launch", kernel, [register], how many of these are written in place, [symbol]]
+    ["call", operator, overload, [argument] in the order of the schema, [register or -1]]
+    ["bump", register]                              a kernel wrote to an input: autograd must know
+    ["free", register]
+    argument = None, bool, str | Number | ["list", [argument]] | ["complex", real, imaginary]
+             | ["register", r] | ["view", r, [size], [stride], offset] | ["default"]
+             | ["dtype", text] | ["layout", text] | ["memory_format", text] | ["device", text]
+    outputs:  argument of the kinds None, bool, register, view, Number
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import torch
+
+from ..errors import Unsupported
+from ..ir.nodes import BufferRef, Computed, Layout
+from ..symbolic.expr import Expr, Symbol
+
+if TYPE_CHECKING:
+    from ..codegen.source import KernelSource
+    from ..schedule import plan as steps
+
+Flat: TypeAlias = dict[str, Any]
+
+NUMERIC = set("Add Mul FloorDiv Mod Min Max TrueDiv ToFloat Floor Ceil Sqrt Pow".split())
+NAMED = {torch.dtype: "dtype", torch.layout: "layout", torch.memory_format: "memory_format"}
+
+
+def flatten(plan: "steps.Plan", sources: "Sequence[KernelSource]") -> Flat:
+    """The flat plan. Raises Unsupported for what it cannot say."""
+    return _Flattener(plan, sources).flat()
+
+
+class _Flattener:
+    """One handler for each kind of step, named as the step."""
+
+    def __init__(self, plan: "steps.Plan", sources: "Sequence[KernelSource]") -> None:
+        self.plan, self.program = plan, plan.program
+        self.sources = list(sources)
+        self.kernels = {source.name: k for k, source in enumerate(sources)}
+        self.layouts = dict(plan.program.layouts())
+        operations = self.program.operations
+        self.older = {
+            o.name: o.into for o in operations if isinstance(o, Computed) and o.into is not None
+        }
+        self.registers: dict[str, int] = {}
+        self.values: list[list[Any]] = []
+        self.known: dict[Expr, Any] = {}
+        self.symbols: dict[str, Any] = {}
+        self.steps: list[list[Any]] = []
+
+    def flat(self) -> Flat:
+        for name in (*self.program.inputs, *self.program.constants):
+            self.new(name)
+        self.bind_symbols()
+        for step in self.plan.steps:
+            getattr(self, type(step).__name__)(step)
+        return {
+            "name": self.program.name,
+            "inputs": len(self.program.inputs),
+            "constants": list(self.program.constants),
+            "kernels": [source.name for source in self.sources],
+            "checks": [list(source.checks) for source in self.sources],
+            "values": self.values,
+            "steps": self.steps,
+            "outputs": [self.argument(output) for output in self.program.outputs],
+            "registers": list(self.registers),
+        }
+
+    def new(self, name: str) -> int:
+        return self.registers.setdefault(name, len(self.registers))
+
+    def memory(self, name: str) -> int:
+        """The register that holds the memory of buffer `name`."""
+        while name not in self.registers:
+            name = self.older[name]
+        return self.registers[name]
+
+    # ----------------------------------------------------------------------------------- numbers
+
+    def bind_symbols(self) -> None:
+        """Where the values of symbols come from: inputs first, then sizes, then strides."""
+        inputs = self.program.inputs.items()
+        tensors = [(name, layout) for name, layout in inputs if isinstance(layout, Layout)]
+        found: list[tuple[Any, list[Any]]] = [
+            (value, ["input", self.registers[name], value.sort])
+            for name, value in inputs
+            if isinstance(value, Expr)
+        ]
+        for kind in ("size", "stride"):
+            for name, layout in tensors:
+                for d, value in enumerate(getattr(layout, kind)):
+                    found.append((value, [kind, self.registers[name], d]))
+        for value, source in found:
+            if isinstance(value, Symbol) and value not in self.known:
+                self.known[value] = self.symbols[value.name] = self.value(source)
+
+    def value(self, entry: list[Any]) -> list[Any]:
+        self.values.append(entry)
+        return ["value", len(self.values) - 1]
+
+    def number(self, e: Expr) -> Any:
+        if e.is_const:
+            return e.const
+        if e not in self.known:
+            operator = type(e).__name__
+            if operator not in NUMERIC:
+                raise Unsupported(f"no input of {self.program.name} says what {e} is")
+            self.known[e] = self.value([operator, e.sort, *map(self.number, e.children)])
+        return self.known[e]
+
+    def numbers(self, values: Iterable[Expr]) -> list[Any]:
+        return [self.number(e) for e in values]
+
+    # ------------------------------------------------------------------------------------- steps
+
+    def where(self, layout: Layout) -> list[Any]:
+        return [self.numbers(layout.size), self.numbers(layout.stride)]
+
+    def Alloc(self, step: "steps.Alloc") -> None:
+        self.layouts[step.name] = layout = step.layout
+        made = [_short(layout.dtype), str(layout.device), *self.where(layout)]
+        self.steps.append(["alloc", self.new(step.name), *made])
+
+    def Reuse(self, step: "steps.Reuse") -> None:
+        old = self.memory(step.old)
+        self.layouts[step.name] = layout = step.layout
+        made = [_short(layout.dtype), *self.where(layout)]
+        self.steps.append(["reuse", self.new(step.name), old, *made])
+
+    def Launch(self, step: "steps.Launch") -> None:
+        kernel = self.kernels[step.kernel.name]
+        registers = list(map(self.memory, step.args))
+        symbols = [self.symbols.get(s) for s in self.sources[kernel].symbols]
+        if None in symbols:
+            raise Unsupported(f"no input of {self.program.name} gives {step.kernel.name} its sizes")
+        in_place = len(step.kernel.mutated)
+        self.steps.append(["launch", kernel, registers, in_place, symbols])
+        for register in registers[:in_place]:
+            if register < len(self.program.inputs):
+                self.steps.append(["bump", register])
+
+    def Call(self, step: "steps.Call") -> None:
+        extern = step.extern
+        written = extern.out_variant
+        schema = (written or extern.target)._schema
+        given = dict(zip((a.name for a in schema.arguments), extern.args)) | extern.kwargs
+        outs = [name for name in extern.names if name is not None]
+        arguments: list[Any] = []
+        for parameter in schema.arguments:
+            if written and parameter.alias_info is not None and parameter.alias_info.is_write:
+                listed = isinstance(parameter.type, torch.ListType)
+                out = [["register", self.memory(n)] for n in (outs if listed else outs[:1])]
+                outs = outs[len(out) :]
+                arguments.append(["list", out] if listed else out[0])
+            elif parameter.name in given:
+                arguments.append(self.argument(given[parameter.name]))
+            else:
+                arguments.append(["default"])
+        made = [] if written else [-1 if n is None else self.new(n) for n in extern.names]
+        name, overload = schema.name, schema.overload_name
+        self.steps.append(["call", name, overload, arguments, made])
+
+    def Free(self, step: "steps.Free") -> None:
+        self.steps.append(["free", self.memory(step.name)])
+
+    # --------------------------------------------------------------------------------- arguments
+
+    def argument(self, value: Any) -> Any:
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        if isinstance(value, BufferRef):
+            return self.view(value)
+        if isinstance(value, Expr):
+            return self.number(value)
+        if isinstance(value, (list, tuple)):
+            return ["list", [self.argument(v) for v in value]]
+        if isinstance(value, complex):
+            return ["complex", value.real, value.imag]
+        if isinstance(value, torch.device):
+            return ["device", str(value)]
+        if type(value) in NAMED:
+            return [NAMED[type(value)], _short(value)]
+        raise Unsupported(f"a plan cannot hold {value!r}")
+
+    def view(self, ref: BufferRef) -> list[Any]:
+        layout, own = ref.layout, self.layouts[ref.name]
+        register = self.memory(ref.name)
+        if layout == own:
+            return ["register", register]
+        if layout.dtype != own.dtype:
+            raise Unsupported(f"{ref.name} of {own.dtype} read as {layout.dtype}")
+        return ["view", register, *self.where(layout), self.number(layout.offset)]
+
+
+def _short(value: Any) -> str:
+    """torch.float32 as float32: an attribute of torch."""
+    return str(value).removeprefix("torch.")

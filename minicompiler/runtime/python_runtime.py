@@ -1,0 +1,97 @@
+"""What a wrapper module calls, in Python: the path for debugging, and where nothing is built.
+
+The run-time extension does the same from C++; the tests hold the two against one another.
+"""
+
+import ctypes
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import torch
+from torch.autograd import profiler
+
+from .build import NativeKernel
+
+if TYPE_CHECKING:
+    from ..codegen.source import KernelSource
+
+Flat: TypeAlias = Callable[[list[Any]], list[Any]]
+
+empty_strided = torch.empty_strided
+
+# A plan was traced below autograd and autocast, and runs there: no version counters, no casts.
+_ABOVE = torch._C.DispatchKeySet(torch._C.DispatchKey.ADInplaceOrView)
+for _name, _key in torch._C.DispatchKey.__members__.items():
+    if _name.startswith("Autocast") or _name in (
+        "AutogradFunctionality",
+        "AutogradOther",
+        "AutogradNestedTensor",
+    ):
+        _ABOVE = _ABOVE.add(_key)
+
+
+def view(buffer: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int) -> Any:
+    """The memory of `buffer` seen otherwise; `offset` counts elements from its data pointer."""
+    return torch.as_strided(buffer, size, stride, buffer.storage_offset() + offset)
+
+
+def reuse(
+    old: torch.Tensor, size: Sequence[int], stride: Sequence[int], dtype: torch.dtype
+) -> torch.Tensor:
+    """A tensor over the memory of one that is no more."""
+    storage = old.untyped_storage()
+    return torch.empty(0, dtype=dtype, device=old.device).set_(storage, 0, size, stride)
+
+
+def bump(tensor: torch.Tensor) -> None:
+    """Tell autograd that a kernel wrote to `tensor`."""
+    if not tensor.is_inference():
+        torch.autograd.graph.increment_version(tensor)
+
+
+def launcher(kernel: NativeKernel, source: "KernelSource") -> Callable[..., None]:
+    """`kernel` as a function of tensors, then symbols. Raises IndexError where a check fails."""
+    buffers = len(source.args)
+    pointers_type = ctypes.c_void_p * buffers
+    symbols_type = ctypes.c_int64 * len(source.symbols)
+
+    def launch(*args: Any) -> None:
+        pointers = pointers_type(*[tensor.data_ptr() for tensor in args[:buffers]])
+        symbols = symbols_type(*map(_bits, args[buffers:]))
+        if profiler._is_profiler_enabled:
+            with torch.profiler.record_function(source.name):
+                failed = kernel.function(pointers, symbols)
+        else:
+            failed = kernel.function(pointers, symbols)
+        if failed:
+            raise IndexError(source.checks[failed - 1])
+
+    launch.__name__ = source.name
+    return launch
+
+
+def _bits(symbol: int | float) -> int:
+    """A float symbol travels as the bits of a double."""
+    if isinstance(symbol, float):
+        return int(struct.unpack("<q", struct.pack("<d", symbol))[0])
+    return int(symbol)
+
+
+def load(
+    text: str,
+    launchers: Mapping[str, Callable[..., None]],
+    constants: Mapping[str, torch.Tensor],
+    name: str,
+) -> Flat:
+    """Run the wrapper module and take its `call`."""
+    module: dict[str, Any] = {"__name__": f"minicompiler.{name}", "constants": constants}
+    module.update(launchers)
+    exec(compile(text, f"<{module['__name__']}>", "exec"), module)
+    call: Flat = module["call"]
+
+    def run(args: list[Any]) -> list[Any]:
+        with torch._C._ExcludeDispatchKeyGuard(_ABOVE):
+            return call(args)
+
+    return run
