@@ -1,0 +1,118 @@
+"""Tensors from nothing: constants, ranges, random numbers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ..ir import ops
+from ..ir.nodes import Index, Value
+from ..symbolic.expr import as_expr
+from .lazy import Lazy, generated
+from .promotion import Number, cast, number
+from .table import BY_NAME, aten, lowering, spec
+from .views import contiguous
+
+
+def made(inner: Any, *inputs: Lazy, weight: int = 0) -> Lazy:
+    """What the node returns, each element by `inner(index)`."""
+    out = spec()
+    return generated(
+        inner, *inputs, dtype=out.dtype, device=out.device, size=out.size, weight=weight
+    )
+
+
+def constant(value: Number) -> Lazy:
+    dtype = spec().dtype
+    return made(lambda index: number(value, dtype))
+
+
+@lowering("full", "new_full", "full_like")
+def full(first: Any, second: Any, third: Any = None, **_: Any) -> Lazy:
+    """full(size, value), full_like(x, value), new_full(x, size, value)"""
+    return constant(second if third is None else third)
+
+
+@lowering("zeros", "zeros_like", "new_zeros")
+@lowering("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided")
+@lowering("empty_permuted", aten.empty.memory_format)
+def zeros(*_: Any, **__: Any) -> Lazy:
+    """Memory whose content nobody may rely on costs nothing to define: it is inlined as 0."""
+    return constant(0)
+
+
+@lowering("ones", "ones_like", "new_ones")
+def ones(*_: Any, **__: Any) -> Lazy:
+    return constant(1)
+
+
+@lowering("scalar_tensor")
+def scalar_tensor(value: Number, **_: Any) -> Lazy:
+    return constant(value)
+
+
+@lowering("fill")
+def fill(x: Lazy, value: Number | Lazy) -> Any:
+    if not isinstance(value, Lazy):
+        return constant(value)
+    if value.device != x.device:
+        return NotImplemented
+    load, dtype = value.loader(), spec().dtype
+    return made(lambda index: cast(load(()), value.dtype, dtype), value)
+
+
+@lowering("arange")
+def arange(*bounds: Number, **_: Any) -> Any:
+    start, step = (bounds[0] if len(bounds) > 1 else 0), (bounds[2] if len(bounds) > 2 else 1)
+    return sequence(start, step)
+
+
+def sequence(start: Number, step: Number) -> Any:
+    """start + i * step, in integers where both are; else in float64, as eager on the CPU."""
+    out = spec()
+    if not out.dtype.is_floating_point:
+        if any(type(x) is float for x in (start, step)):
+            return NotImplemented
+        return made(lambda i: ops.index_expr(i[0] * step + start, out.dtype))
+    double = torch.float64 if out.device.type == "cpu" else torch.float32
+
+    def inner(index: Index) -> Value:
+        steps = ops.mul(ops.index_expr(index[0], double), number(step, double))
+        return cast(ops.add(number(start, double), steps), double, out.dtype)
+
+    return made(inner, weight=2)
+
+
+@lowering(torch.ops.prims.iota.default)
+def iota(length: Number, *, start: Number, step: Number, **_: Any) -> Any:
+    return sequence(start, step)
+
+
+@lowering(aten.eye.default, aten.eye.m)
+def eye(*_: Any, **__: Any) -> Lazy:
+    dtype = spec().dtype
+
+    def inner(index: Index) -> Value:
+        row, column = (ops.index_expr(i, torch.int64) for i in index)
+        return cast(ops.eq(row, column), torch.bool, dtype)
+
+    return made(inner, weight=1)
+
+
+def random(
+    size: Sequence[Any], seeds: Lazy, k: int, kind: str, *, dtype: torch.dtype, **_: Any
+) -> Lazy:
+    """Element i draws from seed k with its row-major position as offset."""
+    load, out = seeds.loader(), spec()
+    strides = contiguous(out.size)
+    drawn = torch.int64 if kind == "randint" else torch.float32
+
+    def inner(index: Index) -> Value:
+        position = sum((i * s for i, s in zip(index, strides)), as_expr(0))
+        value = ops.random(kind, load((as_expr(k),)), ops.index_expr(position, torch.int64))
+        return cast(value, drawn, dtype)
+
+    return made(inner, seeds, weight=20)
+
+
+BY_NAME["minicompiler.random.default"] = random

@@ -1,0 +1,120 @@
+"""Operators that stay calls: libraries do them best, or no lowering knows them.
+
+A call sees buffers. Where it can write to memory that the program allocates (`out=`), it does, so
+the plan can reuse that memory.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from torch._ops import OpOverload
+
+from ..errors import Unsupported
+from ..ir.nodes import BufferRef, Extern, Layout
+from ..report.record import current as record
+from .lazy import Box, Lazy, building, more, pointwise
+from .table import aten, spec
+
+
+def _existing(*names: str) -> list[OpOverload]:
+    """Those of these overloads that this torch has."""
+    found = []
+    for name in names:
+        packet, _, overload = name.partition(".")
+        op = getattr(getattr(aten, packet, None), overload or "default", None)
+        found += [op] if op is not None else []
+    return found
+
+
+# Library calls that write to a given output, and do not care how their inputs are strided.
+OUT_VARIANTS: dict[OpOverload, OpOverload] = {
+    aten.mm.default: aten.mm.out,
+    aten.bmm.default: aten.bmm.out,
+    aten.addmm.default: aten.addmm.out,
+    aten.baddbmm.default: aten.baddbmm.out,
+}
+EXTERNS: frozenset[OpOverload] = frozenset(OUT_VARIANTS) | frozenset(
+    _existing(
+        "convolution",
+        "convolution_backward",
+        "_scaled_dot_product_flash_attention",
+        "_scaled_dot_product_flash_attention_backward",
+        "_scaled_dot_product_flash_attention_for_cpu",
+        "_scaled_dot_product_flash_attention_for_cpu_backward",
+        "_scaled_dot_product_efficient_attention",
+        "_scaled_dot_product_efficient_attention_backward",
+        "_scaled_dot_product_cudnn_attention",
+        "_scaled_dot_product_cudnn_attention_backward",
+    )
+)
+SEEDS = "minicompiler.seeds.default"
+
+
+def is_extern(target: Any) -> bool:
+    return target in EXTERNS or str(target) == SEEDS
+
+
+def same_places(layout: Layout, stride: tuple[Any, ...] | None) -> bool:
+    """Whether these strides reach the same elements; that of a dimension of size 1 is free."""
+    if stride is None or any(n == 0 for n in layout.size):
+        return True
+    return all(n == 1 or a == b for n, a, b in zip(layout.size, layout.stride, stride))
+
+
+def stored(x: Lazy) -> Lazy:
+    """A copy of `x` in a buffer of its own, in eager's strides."""
+    copy = pointwise(lambda v: v, x, dtype=x.dtype, device=x.device, size=x.size, weight=0)
+    copy.box.stride = x.stride
+    building().realise(copy.box)
+    return replace(copy, stride=x.stride)
+
+
+def reference(x: Lazy, exact: bool) -> BufferRef:
+    """`x` in memory; with `exact`, in eager's strides."""
+    # of a loop that is seen in part, only that part is computed
+    if x.box.ref is None and not (x.views and more(x.box.size, x.size)):
+        building().realise(x.box)
+    ref = x.strided()
+    if ref is None or (exact and not same_places(ref.layout, x.stride)):
+        ref = stored(x).strided()
+        assert ref is not None
+    if x.stride is not None and same_places(ref.layout, x.stride):
+        # the strides that are free become eager's: some operators look at them
+        ref = replace(ref, layout=replace(ref.layout, stride=x.stride))
+    return ref
+
+
+def call(target: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`target` as an Extern; what it returns as Lazy, in the structure that it returns."""
+    schema = target._schema
+    if schema.is_mutable or any(r.alias_info is not None for r in schema.returns):
+        # its result would live in memory that others own
+        raise Unsupported(f"{target} writes to or returns a view of its argument")
+    out = OUT_VARIANTS.get(target)
+    known = is_extern(target)
+    if not known:
+        record().fallback(str(target))
+
+    def argument(x: Any) -> Any:
+        if isinstance(x, Lazy):
+            return reference(x, exact=out is None)
+        if isinstance(x, (list, tuple)):
+            return type(x)(argument(item) for item in x)
+        return x
+
+    args, kwargs = argument(tuple(args)), {k: argument(v) for k, v in kwargs.items()}
+    returned: Any = spec()
+    specs = list(returned) if isinstance(returned, (list, tuple)) else [returned]
+    names = tuple(None if s is None else building().fresh() for s in specs)
+    layouts = tuple(s and Layout(s.device, s.dtype, s.size, s.stride) for s in specs)
+    node = building().node
+    assert node is not None
+    operation = Extern(names, layouts, target, args, kwargs, out, "extern" if known else "fallback")
+    building().emit(operation, {node: None})
+    made = [
+        Lazy(Box(s.device, s.dtype, s.size, ref=BufferRef(name, layout)), s.size, (), s.stride)
+        if s is not None and name is not None and layout is not None
+        else None
+        for s, name, layout in zip(specs, names, layouts)
+    ]
+    return tuple(made) if isinstance(returned, (list, tuple)) else made[0]

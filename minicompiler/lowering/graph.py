@@ -1,0 +1,221 @@
+"""Node by node through a functional ATen graph."""
+
+import operator
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import fx
+
+from ..errors import InternalError
+from ..ir import ops
+from ..ir.dtypes import DtypeHandler
+from ..ir.nodes import BufferRef, Computed, Layout, Pointwise, Program, layout_of
+from ..ir.ops import handling
+from ..ir.verify import verify
+from ..report.record import current as record
+from ..settings import config
+from ..symbolic.expr import Expr, as_expr, sym
+from ..symbolic.shapes import TensorSpec
+from . import creation, indexing, pointwise, reductions, reshaping  # noqa: F401  (fill the table)
+from .externs import call, is_extern, reference, stored
+from .lazy import COSTLY, LONG, MANY_READS, Box, Building, Lazy, building_program
+from .promotion import SUPPORTED, cast
+from .table import BY_NAME, LOWERINGS, VIEWS, aten
+
+KNOWN = frozenset(LOWERINGS)
+
+
+def lower(gm: fx.GraphModule, name: str = "graph") -> Program:
+    """The program of a functional ATen graph; Unsupported where it must run eagerly."""
+    values: dict[fx.Node, Any] = {}
+    copies: list[fx.Node] = []  # the writes to inputs, which end the graph
+    with building_program(name) as building:
+        for node in gm.graph.nodes:
+            building.node = node
+            if node.op == "placeholder":
+                values[node] = _placeholder(node, building)
+            elif node.op == "get_attr":
+                values[node] = _constant(node, getattr(gm, str(node.target)), building)
+            elif node.op == "call_function" and node.target is aten.copy_.default:
+                copies.append(node)
+                values[node] = values[node.args[0]]
+            elif node.op == "call_function":
+                values[node] = _call(node, values, building)
+            elif node.op == "output":
+                _finish(node, copies, values, building)
+        if config.verify:
+            verify(building.program)
+        return building.program
+
+
+def _placeholder(node: fx.Node, building: Building) -> Any:
+    """An input under its own name; data pointers include the storage offset, so it begins at 0."""
+    val = node.meta["val"]
+    if not isinstance(val, TensorSpec):
+        building.program.inputs[node.name] = as_expr(val)
+        return val
+    layout = Layout(val.device, val.dtype, val.size, val.stride)
+    building.program.inputs[node.name] = layout
+    ref = BufferRef(node.name, layout)
+    return Lazy(Box(val.device, val.dtype, val.size, ref=ref), val.size, (), val.stride)
+
+
+def _constant(node: fx.Node, tensor: torch.Tensor, building: Building) -> Lazy:
+    """A tensor that the graph holds; a scalar of the CPU becomes a number in the loops."""
+    layout = layout_of(tensor)
+    box = Box(tensor.device, tensor.dtype, layout.size)
+    if tensor.ndim == 0 and tensor.device.type == "cpu" and tensor.dtype in SUPPORTED:
+        value, dtype = tensor.item(), tensor.dtype
+        box.loop = Pointwise(tensor.device, dtype, (), lambda index: ops.constant(value, dtype))
+    else:
+        building.program.constants[node.name] = tensor
+        box.ref = BufferRef(node.name, layout)
+    return Lazy(box, layout.size, (), layout.stride)
+
+
+def _call(node: fx.Node, values: dict[fx.Node, Any], building: Building) -> Any:
+    val = node.meta["val"]
+    if node.target is operator.getitem:
+        source, position = node.args
+        assert isinstance(source, fx.Node)
+        return values[source][position]
+    if isinstance(val, (int, float, bool, Expr)):
+        return val  # arithmetic on sizes, which tracing has done
+    target: Any = node.target
+    args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: _settled(values[n], building))
+    rule = LOWERINGS.get(target) or BY_NAME.get(str(target))
+    made = NotImplemented
+    if rule is not None and _plain(val, (*args, *kwargs.values())):
+        made = rule(*args, **kwargs)
+    if made is NotImplemented:
+        return call(target, args, kwargs)
+    record().count("native_ops")
+    return _checked(node, made, val, building)
+
+
+def _settled(x: Any, building: Building) -> Any:
+    """A reduction is run before its first reader, outputs nobody reads never."""
+    for item in x if isinstance(x, (list, tuple)) else (x,):
+        if isinstance(item, Lazy) and not item.box.inlines:
+            building.realise(item.box)
+    return x
+
+
+def _plain(val: Any, args: Any) -> bool:
+    """Whether generated code knows every dtype, and all tensors are on one device."""
+    device = (val[0] if isinstance(val, (list, tuple)) else val).device
+
+    def fine(x: Any) -> bool:
+        if isinstance(x, (list, tuple)):
+            return all(map(fine, x))
+        return not isinstance(x, Lazy) or (x.dtype in SUPPORTED and x.device == device)
+
+    vals = val if isinstance(val, (list, tuple)) else (val,)
+    return fine(args) and all(v.dtype in SUPPORTED for v in vals)
+
+
+def _checked(node: fx.Node, made: Any, val: Any, building: Building) -> Any:
+    if isinstance(made, tuple):
+        return tuple(_checked(node, x, v, building) for x, v in zip(made, val))
+    if (made.dtype, made.size) != (val.dtype, val.size):
+        found = f"{made.dtype}{list(made.size)}, not {val.dtype}{list(val.size)}"
+        raise InternalError(f"lowering of {node.target} made {found}")
+    box: Box = made.box
+    if not made.views and box.ref is None and box.stride is None:
+        box.stride = val.stride
+    if box.inlines and not made.views and _worth_storing(node, box):
+        building.realise(box)
+    return replace(made, stride=val.stride)
+
+
+# ----------------------------------------------------------------------------------- what is stored
+
+
+def readers(node: fx.Node) -> list[fx.Node]:
+    """Who reads the values of `node`, directly or through views."""
+    found = []
+    for user in node.users:
+        if user.target in VIEWS or user.target is operator.getitem:
+            found += readers(user)
+        else:
+            found.append(user)
+    return found
+
+
+def _worth_storing(node: fx.Node, box: Box) -> bool:
+    """Whether a fresh pointwise value gets a buffer at once, rather than being computed in each of
+    its readers. Fusion may still keep it out of memory."""
+    if not config.inline_pointwise or box.weight > LONG or len(box.reads) > MANY_READS:
+        return True
+    users = readers(node)
+    if len(users) < 2 or not box.reads:
+        return False
+    stored_anyway = any(
+        user.op == "output" or is_extern(user.target) or user.target not in LOWERINGS
+        for user in users
+    )
+    # who loads it reads one buffer, who computes it again reads all of `reads`
+    return stored_anyway or box.weight >= COSTLY or len(box.reads) > 1
+
+
+# ------------------------------------------------------------------------------- outputs, mutations
+
+
+def _finish(
+    node: fx.Node, copies: Sequence[fx.Node], values: dict[fx.Node, Any], building: Building
+) -> None:
+    """Outputs in eager's strides; then the writes to inputs, which nothing reads any more."""
+    inputs = [c.args[0] for c in copies]
+    written = {values[x].box.ref.name for x in inputs if isinstance(x, fx.Node)}
+    (results,) = node.args
+    listed: list[Any] = list(results) if isinstance(results, (list, tuple)) else [results]
+    outputs: list[Any] = [values[r] if isinstance(r, fx.Node) else r for r in listed]
+    for i, x in enumerate(outputs):
+        if isinstance(x, Lazy) and listed[i] not in copies:
+            outputs[i] = reference(x, exact=True)
+            if outputs[i].name in written:  # what the input held before
+                outputs[i] = reference(stored(x), exact=True)
+    writes = [_write(c, values, written, building) for c in copies]
+    for c, write in zip(copies, writes):  # all new values were read before the first of these
+        building.emit(write, {c: None})
+    new = {c: BufferRef(w.name, w.layout) for c, w in zip(copies, writes)}
+    building.program.outputs = tuple(new.get(r, x) for r, x in zip(listed, outputs))
+
+
+def _write(
+    node: fx.Node, values: dict[fx.Node, Any], written: set[str], building: Building
+) -> Computed:
+    """copy_(input, value) as a loop that writes into the input."""
+    building.node = node
+    into, new = node.args[:2]
+    assert isinstance(into, fx.Node) and isinstance(new, fx.Node)
+    source, ref = values[new], values[into].box.ref
+    layout = ref.layout
+    load = source.loader(layout.size)
+    loads = Loads(building.program.layouts())
+    index = tuple(sym(f"i{d}") for d in range(layout.ndim))
+    with handling(loads):
+        load(index)
+    here = (ref.name, layout.index(index))
+    if any(name in written and (name, at) != here for name, at in loads.seen):
+        # it reads an input elsewhere than where it writes: keep the new value apart first
+        source = stored(source)
+        load = source.loader(layout.size)
+    dtype = layout.dtype
+    body = lambda index: cast(load(index), source.dtype, dtype)
+    loop = Pointwise(layout.device, dtype, layout.size, body)
+    return Computed(building.fresh(), layout, loop, into=ref.name)
+
+
+class Loads(DtypeHandler):
+    """Records what a body loads and where."""
+
+    def __init__(self, layouts: dict[str, Layout]) -> None:
+        super().__init__(layouts)
+        self.seen: list[tuple[str, Expr]] = []
+
+    def load(self, buffer: str, index: Expr) -> torch.dtype:
+        self.seen.append((buffer, index))
+        return super().load(buffer, index)

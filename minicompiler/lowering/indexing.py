@@ -1,0 +1,219 @@
+"""Operators that read or write where other tensors say.
+
+An index read from memory goes through `ops.indirect`, which checks it. Operators that count
+negative indices from the end say `wrap`; for the others, as in eager, they are out of range.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import torch
+
+from ..ir import ops
+from ..ir.nodes import BufferRef, Computed, Index, Scatter
+from ..symbolic.expr import Expr, as_expr
+from ..symbolic.shapes import broadcast_shapes
+from .lazy import COSTLY, Lazy, Loader, building, generated, pointwise
+from .pointwise import masked_fill
+from .promotion import Number, cast, compute_dtype, number
+from .reshaping import axis
+from .table import aten, lowering, spec
+from .views import Size, broadcast_index, reshape, slice_
+
+Position = Callable[[Index], Expr]
+INTEGERS = (torch.int64, torch.int32)
+
+
+def position(load: Loader, dtype: torch.dtype, size: Expr, wrap: bool) -> Position:
+    """The function from where an index is stored to the place in a dimension that it names."""
+
+    def at(index: Index) -> Expr:
+        value = cast(load(index), dtype, torch.int64)
+        if wrap:
+            negative = ops.lt(value, number(0, torch.int64))
+            value = ops.where(negative, ops.add(value, number(size, torch.int64)), value)
+        place: Expr = ops.indirect(value, size, True)
+        return place
+
+    return at
+
+
+def taken(x: Lazy, source: Callable[[Index], Index], *indices: Lazy) -> Lazy:
+    """out[i] = x[source(i)]"""
+    out = spec()
+    if x.box.weight >= COSTLY:
+        building().realise(x.box)  # an element may be taken any number of times
+    load = x.loader()
+    inner = lambda index: load(source(index))
+    return generated(
+        inner, x, *indices, dtype=out.dtype, device=out.device, size=out.size, weight=2
+    )
+
+
+@lowering(aten.index_select.default)
+def index_select(x: Lazy, dim: int, index: Lazy) -> Any:
+    if x.ndim == 0 or index.ndim != 1:
+        return NotImplemented
+    d = axis(dim, x.ndim)
+    at = position(index.loader(), index.dtype, x.size[d], wrap=False)
+    return taken(x, lambda i: (*i[:d], at((i[d],)), *i[d + 1 :]), index)
+
+
+@lowering(aten.embedding.default)
+def embedding(weight: Lazy, indices: Lazy, *_: Any) -> Any:
+    at = position(indices.loader(), indices.dtype, weight.size[0], wrap=False)
+    return taken(weight, lambda i: (at(i[:-1]), i[-1]), indices)
+
+
+@lowering(aten.gather.default)
+def gather(x: Lazy, dim: int, index: Lazy, *, sparse_grad: bool = False) -> Any:
+    if x.ndim == 0 or index.ndim == 0:
+        return NotImplemented
+    d = axis(dim, x.ndim)
+    at = position(index.loader(), index.dtype, x.size[d], wrap=False)
+    return taken(x, lambda i: (*i[:d], at(i), *i[d + 1 :]), index)
+
+
+def advanced(
+    size: Size, indices: Sequence[Lazy | None]
+) -> tuple[Callable[[Index], Index], Size] | None:
+    """x[indices]: from an index of the result to one of x, and its size; None for masks.
+
+    The index tensors broadcast together to dimensions that stand where the first of them was, or in
+    front of all others when a slice lies between two of them.
+    """
+    tensors = {d: x for d, x in enumerate(indices) if x is not None}
+    if not tensors or any(x.dtype not in INTEGERS for x in tensors.values()):
+        return None
+    used = list(tensors)
+    shared = broadcast_shapes(*[x.size for x in tensors.values()])
+    front = 0 if used[-1] - used[0] + 1 != len(used) else used[0]
+    kept = [n for d, n in enumerate(size) if d not in tensors]
+    at = {
+        d: (position(x.loader(), x.dtype, size[d], wrap=True), x.size) for d, x in tensors.items()
+    }
+
+    def source(index: Index) -> Index:
+        found = index[front : front + len(shared)]
+        others = iter((*index[:front], *index[front + len(shared) :]))
+        place = []
+        for d in range(len(size)):
+            find, own = at.get(d, (None, ()))
+            place.append(find(broadcast_index(found, own)) if find else next(others))
+        return tuple(place)
+
+    return source, (*kept[:front], *shared, *kept[front:])
+
+
+@lowering(aten.index.Tensor, aten._unsafe_index.Tensor)
+def index(x: Lazy, indices: Sequence[Lazy | None]) -> Any:
+    found = advanced(x.size, indices)
+    if found is None:
+        return NotImplemented
+    return taken(x, found[0], *[i for i in indices if i is not None])
+
+
+# ------------------------------------------------------------------------------------------ writing
+
+
+def scattered(
+    x: Lazy,
+    ranges: Size,
+    target: Callable[[Index], Index],
+    value: Lazy | Number,
+    mode: Literal["store", "add"],
+    *indices: Lazy,
+) -> Any:
+    """A copy of `x` with `value` (broadcast over `ranges`) written at `target(i)`."""
+    out = spec()
+    half_sum = mode == "add" and out.dtype != compute_dtype(out.dtype)
+    dtype = compute_dtype(out.dtype) if half_sum else out.dtype  # rounded once, not at each addend
+    if mode == "add" and dtype == torch.bool:
+        return NotImplemented
+    if isinstance(value, Lazy):
+        load, given = value.loader(ranges), value.dtype
+        inner: Loader = lambda i: cast(cast(load(i), given, out.dtype), out.dtype, dtype)
+    else:
+        inner = lambda i: number(value, dtype)
+    base = pointwise(
+        lambda v: cast(v, x.dtype, dtype), x, dtype=dtype, device=out.device, size=x.size
+    )
+    base.box.stride = out.stride
+    older = building().realise(base.box)
+    loop = Scatter(out.device, dtype, ranges, target, inner, mode)
+    newer = BufferRef(building().fresh(), older.layout)
+    inputs = [*indices, *([value] if isinstance(value, Lazy) else [])]
+    origins = generated(inner, *inputs, dtype=dtype, device=out.device, size=ranges).box.origins
+    building().emit(Computed(newer.name, newer.layout, loop, into=older.name), origins)
+    base.box.ref = newer
+    if dtype == out.dtype:
+        return base
+    body = lambda v: cast(v, dtype, out.dtype)
+    return pointwise(body, base, dtype=out.dtype, device=out.device, size=out.size)
+
+
+@lowering(aten.index_put.default, aten._unsafe_index_put.default)
+def index_put(
+    x: Lazy, indices: Sequence[Lazy | None], values: Lazy, accumulate: bool = False
+) -> Any:
+    if values.dtype != x.dtype or values.device != x.device:
+        return NotImplemented
+    mask = indices[0]
+    if len(indices) == 1 and mask is not None and mask.dtype == torch.bool and not accumulate:
+        if values.ndim == 0:  # no more than a choice, and no size depends on data
+            ones = [as_expr(1)] * (x.ndim - mask.ndim)
+            return masked_fill(x, mask.through(reshape(mask.size, (*mask.size, *ones))), values)
+        return NotImplemented
+    found = advanced(x.size, indices)
+    if found is None:
+        return NotImplemented
+    source, ranges = found
+    tensors = [i for i in indices if i is not None]
+    return scattered(x, ranges, source, values, "add" if accumulate else "store", *tensors)
+
+
+@lowering(aten.scatter.src, aten.scatter.value)
+def scatter(x: Lazy, dim: int, index: Lazy, value: Lazy | Number) -> Any:
+    return _along(x, dim, index, value, "store")
+
+
+@lowering(aten.scatter_add.default)
+def scatter_add(x: Lazy, dim: int, index: Lazy, source: Lazy) -> Any:
+    return _along(x, dim, index, source, "add")
+
+
+def _along(
+    x: Lazy, dim: int, index: Lazy, value: Lazy | Number, mode: Literal["store", "add"]
+) -> Any:
+    """x[i][index[i][j]][k] = value[i][j][k], over the elements of `index`."""
+    if x.ndim == 0 or index.ndim == 0:
+        return NotImplemented
+    d = axis(dim, x.ndim)
+    at = position(index.loader(), index.dtype, x.size[d], wrap=False)
+    if isinstance(value, Lazy):
+        for along, n in enumerate(index.size):  # only as much of it as there are indices
+            value = value.through(slice_(value.size, along, as_expr(0), as_expr(1), n))
+    target = lambda i: (*i[:d], at(i), *i[d + 1 :])
+    return scattered(x, index.size, target, value, mode, index)
+
+
+@lowering(aten.index_add.default)
+def index_add(x: Lazy, dim: int, index: Lazy, source: Lazy, *, alpha: Number = 1) -> Any:
+    if alpha != 1:
+        return NotImplemented
+    return _rows(x, dim, index, source, "add")
+
+
+@lowering(aten.index_copy.default)
+def index_copy(x: Lazy, dim: int, index: Lazy, source: Lazy) -> Any:
+    return _rows(x, dim, index, source, "store")
+
+
+def _rows(x: Lazy, dim: int, index: Lazy, source: Lazy, mode: Literal["store", "add"]) -> Any:
+    """Whole slices x[..., index[j], ...] from source[..., j, ...]."""
+    if x.ndim == 0 or index.ndim != 1 or source.ndim != x.ndim:
+        return NotImplemented
+    d = axis(dim, x.ndim)
+    at = position(index.loader(), index.dtype, x.size[d], wrap=False)
+    target = lambda i: (*i[:d], at((i[d],)), *i[d + 1 :])
+    return scattered(x, source.size, target, source, mode, index)

@@ -1,0 +1,264 @@
+"""What a tensor is while its graph is lowered: a loop not yet run, or memory, seen through views.
+
+A `Box` begins as a loop. While it stays one, whoever reads it runs its body inline; `realise` turns
+it into a buffer that one operation of the program fills. A `Lazy` is a box behind views (transpose,
+slice, reshape...), which are index functions: reading through them copies nothing.
+
+A reader takes `loader()` when it is made and keeps it: what is realised later does not change the
+bodies that exist, whose operations may come earlier in the program.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import torch
+from torch import fx
+
+from ..ir import ops
+from ..ir.nodes import (
+    BufferRef,
+    Computed,
+    Index,
+    Layout,
+    Loop,
+    Operation,
+    Pointwise,
+    Program,
+    ReduceKind,
+    Reduction,
+    Value,
+)
+from ..report.record import current as record
+from ..symbolic.expr import product
+from .views import Size, View, broadcast_index, contiguous
+
+Loader: TypeAlias = Callable[[Index], Value]
+Origins: TypeAlias = dict[fx.Node, None]  # an ordered set
+
+# Computing something of this price again costs more than storing it and reading it back. The
+# price is in plain arithmetic operations for one element.
+COSTLY = 8
+# A body beyond this is cut in two: compilers slow down and registers run out.
+LONG, MANY_READS = 160, 16
+
+
+@dataclass(eq=False, slots=True)
+class Box:
+    """A value of one size: `loop` until `ref` says where it is stored.
+
+    `stride`: those wanted of its buffer, else contiguous. `reads`: the buffers that the body loads.
+    `weight`: the price of one element. `epilogue`: can be computed where a reduction ends, as it
+    reads what that gave. `origins`: the graph nodes computed in the body.
+    """
+
+    device: torch.device
+    dtype: torch.dtype
+    size: Size
+    loop: Loop | None = None
+    ref: BufferRef | None = None
+    stride: Size | None = None
+    reads: frozenset[str] = frozenset()
+    weight: int = 0
+    epilogue: bool = False
+    origins: Origins = field(default_factory=dict)
+
+    @property
+    def inlines(self) -> bool:
+        """Whether a reader runs the body instead of loading a buffer."""
+        return self.ref is None and isinstance(self.loop, Pointwise)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lazy:
+    """`box` seen through `views`, first to last. `stride`: eager's strides of this very tensor."""
+
+    box: Box
+    size: Size
+    views: tuple[View, ...] = ()
+    stride: Size | None = None
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.box.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.box.device
+
+    @property
+    def ndim(self) -> int:
+        return len(self.size)
+
+    def through(self, view: View) -> "Lazy":
+        """This tensor behind one more view."""
+        joined = self.views[-1].then(view) if self.views else None
+        views = (*self.views, view) if joined is None else (*self.views[:-1], joined)
+        return Lazy(self.box, view.size, views)
+
+    def strided(self) -> BufferRef | None:
+        """This tensor as strides over its buffer; None without a buffer or such strides."""
+        if self.box.ref is None:
+            return None
+        layout: Layout | None = self.box.ref.layout
+        for view in self.views:
+            layout = view.layout(layout) if layout is not None else None
+        return None if layout is None else BufferRef(self.box.ref.name, layout)
+
+    def loader(self, size: Size | None = None) -> Loader:
+        """How to read an element, as things are now; with `size`, broadcast to that."""
+        box = self.box
+        # elements that many read are computed once, if that pays: always next to a reduction
+        worth = box.weight >= (1 if box.epilogue else COSTLY)
+        if not box.inlines or (worth and more(size or self.size, box.size)):
+            building().realise(box)
+        load = self._load()
+        own = self.size
+        if size is None or size == own:
+            return load
+        return lambda index: load(broadcast_index(index, own))
+
+    def _load(self) -> Loader:
+        ref, views = self.strided(), self.views[::-1]
+        if ref is not None:
+            name, layout = ref.name, ref.layout
+            return lambda index: ops.load(name, layout.index(index))
+        if self.box.ref is not None:
+            base = Lazy(self.box, self.box.size)._load()
+        else:
+            assert isinstance(self.box.loop, Pointwise)
+            base = self.box.loop.inner
+
+        def load(index: Index) -> Value:
+            for view in views:
+                index = view.source(index)
+            return base(index)
+
+        return load
+
+
+def more(size: Size, than: Size) -> bool:
+    """Whether `size` holds more elements, or may."""
+    a, b = product(size), product(than)
+    return a != b and not (a.is_const and b.is_const and int(a) < int(b))
+
+
+# ----------------------------------------------------------------------------- the program, growing
+
+
+class Building:
+    """The program so far, and the node being lowered."""
+
+    def __init__(self, name: str) -> None:
+        self.program = Program(name, {})
+        self.node: fx.Node | None = None
+        self.count = 0
+
+    def fresh(self) -> str:
+        self.count += 1
+        return f"buf{self.count - 1}"
+
+    def emit(self, operation: Operation, origins: Origins) -> None:
+        self.program.operations.append(operation)
+        if isinstance(operation, Computed):
+            record().count("loops")
+        names = [node.name for node in origins]
+        lines = dict.fromkeys(node.meta.get("stack") or "" for node in origins)
+        for name in operation.names:
+            if name is not None:
+                self.program.origins[name] = names + [line for line in lines if line]
+
+    def realise(self, box: Box) -> BufferRef:
+        """The buffer of `box`, which from here on it is."""
+        if box.ref is None:
+            assert box.loop is not None
+            size, stride = box.size, box.stride or contiguous(box.size)
+            box.ref = BufferRef(self.fresh(), Layout(box.device, box.dtype, size, stride))
+            self.emit(Computed(box.ref.name, box.ref.layout, box.loop), box.origins)
+        return box.ref
+
+
+_building: ContextVar[Building] = ContextVar("minicompiler_building")
+
+
+@contextlib.contextmanager
+def building_program(name: str) -> Iterator[Building]:
+    token = _building.set(Building(name))
+    try:
+        yield _building.get()
+    finally:
+        _building.reset(token)
+
+
+def building() -> Building:
+    """The program that this thread is lowering to."""
+    return _building.get()
+
+
+# ------------------------------------------------------------------------------- making new values
+
+
+def _loop_box(loop: Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> Box:
+    """A box for a loop that reads `inputs`, whose loaders were taken before."""
+    made = Box(loop.device, loop.dtype, size, loop, weight=weight)
+    for box in (x.box for x in inputs):
+        if box.ref is not None:
+            made.reads |= {box.ref.name}
+        else:
+            made.reads |= box.reads
+            made.weight += box.weight
+            made.origins |= box.origins
+        after = box.epilogue or isinstance(box.loop, Reduction)
+        made.epilogue |= after and product(box.size) == product(size)
+    if (node := building().node) is not None:
+        made.origins[node] = None
+    return made
+
+
+def pointwise(
+    body: Callable[..., Value],
+    *inputs: Lazy,
+    dtype: torch.dtype,
+    device: torch.device,
+    size: Size,
+    weight: int = 1,
+) -> Lazy:
+    """out[i] = body(*values of inputs at i), each broadcast to `size`."""
+    loaders = [x.loader(size) for x in inputs]
+    return generated(
+        lambda index: body(*[load(index) for load in loaders]),
+        *inputs,
+        dtype=dtype,
+        device=device,
+        size=size,
+        weight=weight,
+    )
+
+
+def generated(
+    inner: Loader,
+    *inputs: Lazy,
+    dtype: torch.dtype,
+    device: torch.device,
+    size: Size,
+    weight: int = 1,
+) -> Lazy:
+    """out[i] = inner(i); `inputs` are what `inner` reads, by loaders taken before."""
+    return Lazy(_loop_box(Pointwise(device, dtype, size, inner), size, inputs, weight), size)
+
+
+def folding(
+    kind: ReduceKind, x: Lazy, dims: Sequence[int], dtype: torch.dtype, load: Loader
+) -> Lazy:
+    """`x` reduced over `dims`, without them. `load` reads x as `dtype` (for argmin, as it is)."""
+    kept = [d for d in range(x.ndim) if d not in dims]
+
+    def inner(index: Index, folded: Index) -> Value:
+        at = dict(zip(kept, index)) | dict(zip(dims, folded))
+        return load(tuple(at[d] for d in range(x.ndim)))
+
+    size, folded = tuple(x.size[d] for d in kept), tuple(x.size[d] for d in dims)
+    loop = Reduction(x.device, dtype, size, folded, kind, inner)
+    return Lazy(_loop_box(loop, size, [x], 1), size)

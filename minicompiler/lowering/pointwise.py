@@ -1,0 +1,410 @@
+"""Operators that compute each element from the elements at the same place.
+
+Most are rows of a table: `rows(mode, "aten_name=ir_op ...")`. The mode says in which dtype:
+
+    same       the promoted dtype; a half-precision result is computed in float32, then rounded
+    float      as same, but integers become the default float dtype
+    bool       operands become bool first
+    compare    operands promote, the result is bool
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..ir import ops
+from ..ir.nodes import Value
+from ..ir.ops import HALF
+from ..symbolic.expr import Expr, as_expr
+from .lazy import Lazy, pointwise
+from .promotion import Number, Operand, cast, compute_dtype, number, result_type
+from .table import aten, lowering, spec
+
+Body = Callable[..., Value]
+
+# The price of an op in plain arithmetic operations, where it is not 1.
+WEIGHTS = dict.fromkeys(
+    "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh "
+    "atanh erf erfc lgamma sigmoid pow atan2".split(),
+    10,
+)
+# Arithmetic on bool is logic.
+ON_BOOL = {"add": "logical_or", "mul": "logical_and", "maximum": "logical_or"}
+ON_BOOL |= {"minimum": "logical_and", "bitwise_and": "logical_and", "bitwise_or": "logical_or"}
+ON_BOOL |= {"bitwise_xor": "logical_xor", "bitwise_not": "logical_not"}
+
+
+def elementwise(
+    body: Body,
+    *operands: Operand,
+    mode: str = "same",
+    weight: int = 1,
+    exact: bool = False,
+) -> Lazy:
+    """`body` on the operands, promoted as `mode` says, and eager's rounding of what it gives.
+
+    With `exact` a scalar second operand of a half-precision operation stays in float32, as in
+    eager's mul and div.
+    """
+    out = spec()
+    common = torch.bool if mode == "bool" else result_type(operands)
+    if mode == "float" and not common.is_floating_point:
+        common = torch.get_default_dtype()
+    math = compute_dtype(common)
+    half = common in HALF
+
+    def inner(*loaded: Value) -> Value:
+        values, given = iter(loaded), []
+        for position, x in enumerate(operands):
+            keep = exact and position == 1 and is_scalar(x)
+            first = math if keep else common
+            value = cast(next(values), x.dtype, first) if isinstance(x, Lazy) else number(x, first)
+            given.append(cast(value, first, math))
+        made = body(*given)
+        if out.dtype == torch.bool:
+            return made
+        return cast(cast(made, math, common) if half else made, common, out.dtype)
+
+    tensors = [x for x in operands if isinstance(x, Lazy)]
+    return pointwise(
+        inner, *tensors, dtype=out.dtype, device=out.device, size=out.size, weight=weight
+    )
+
+
+def is_scalar(x: Operand) -> bool:
+    """A number, or a 0-d tensor that eager's CPU kernels read as one."""
+    return not isinstance(x, Lazy) or (x.ndim == 0 and x.device.type == "cpu")
+
+
+def identity(x: Lazy, dtype: torch.dtype | None = None) -> Lazy:
+    """A copy of `x`, broadcast to what the node returns."""
+    out = spec()
+    dtype = dtype or out.dtype
+    body = lambda value: cast(value, x.dtype, dtype)
+    return pointwise(body, x, dtype=dtype, device=out.device, size=out.size, weight=0)
+
+
+def named(called: str) -> Body:
+    return lambda *values: ops.call(called, *values)
+
+
+def row(called: str, mode: str = "same", exact: bool = False) -> Callable[..., Any]:
+    """The lowering that is nothing but the op `called`."""
+
+    def rule(*operands: Operand) -> Any:
+        on_bool = mode == "same" and result_type(operands) == torch.bool
+        if on_bool and called not in ON_BOOL:
+            return NotImplemented
+        body = named(ON_BOOL[called] if on_bool else called)
+        return elementwise(body, *operands, mode=mode, weight=WEIGHTS.get(called, 1), exact=exact)
+
+    return rule
+
+
+def rows(mode: str, names: str) -> None:
+    for entry in names.split():
+        name, _, called = entry.partition("=")
+        lowering(name)(row(called or name, mode))
+
+
+rows("float", "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh")
+rows("float", "tanh asinh acosh atanh erf erfc lgamma sigmoid reciprocal isnan isinf atan2")
+rows("float", "copysign")
+rows("same", "neg abs maximum minimum bitwise_and bitwise_or bitwise_xor bitwise_not")
+rows("same", "bitwise_left_shift=left_shift bitwise_right_shift=right_shift")
+rows("same", "__lshift__=left_shift __rshift__=right_shift")
+rows("bool", "logical_and logical_or logical_xor logical_not")
+rows("compare", "eq ne lt le gt ge")
+
+
+# --------------------------------------------------------------------------------------- arithmetic
+
+
+def _scaled(x: Operand, other: Operand, factor: Number) -> Lazy:
+    """x + factor * other, rounded once as eager's kernels do."""
+    if result_type((x, other)).is_floating_point:
+        return elementwise(lambda a, b, c: ops.fma(b, c, a), x, other, factor, weight=2)
+    return elementwise(lambda a, b, c: ops.add(a, ops.mul(b, c)), x, other, factor, weight=2)
+
+
+@lowering("add")
+def add(x: Operand, other: Operand, alpha: Number = 1) -> Any:
+    if alpha == 1 or result_type((x, other)) == torch.bool:
+        return row("add")(x, other)
+    return _scaled(x, other, alpha)
+
+
+@lowering("sub")
+def sub(x: Operand, other: Operand, alpha: Number = 1) -> Any:
+    return row("sub")(x, other) if alpha == 1 else _scaled(x, other, -alpha)
+
+
+@lowering("rsub")
+def rsub(x: Operand, other: Operand, alpha: Number = 1) -> Any:
+    return sub(other, x, alpha)
+
+
+@lowering("mul")
+def mul(x: Operand, other: Operand) -> Any:
+    return row("mul", exact=True)(x, other)
+
+
+@lowering("square")
+def square(x: Lazy) -> Any:
+    return power(x, 2)
+
+
+@lowering("div", "true_divide")
+def div(x: Operand, other: Operand, *, rounding_mode: str | None = None) -> Any:
+    if rounding_mode is None:
+        return row("truediv", "float", exact=True)(x, other)
+    common = result_type((x, other))
+    if common not in HALF:
+        return _dividing("floordiv" if rounding_mode == "floor" else "truncdiv", x, other)
+    if rounding_mode == "floor":
+        # eager rounds every step of the division of two half-precision tensors
+        body = named("floordiv")
+        return elementwise(body, x, other, exact=True) if is_scalar(other) else NotImplemented
+
+    def quotient(a: Value, b: Value) -> Value:
+        return ops.trunc(_through(ops.truediv(a, b), common))
+
+    return elementwise(quotient, x, other, exact=True)
+
+
+def _through(value: Value, half: torch.dtype) -> Value:
+    """float32 rounded to what `half` holds."""
+    return ops.to_dtype(ops.to_dtype(value, half), torch.float32)
+
+
+@lowering("floor_divide")
+def floor_divide(x: Operand, other: Operand) -> Any:
+    return div(x, other, rounding_mode="floor")
+
+
+@lowering("remainder")
+def remainder(x: Operand, other: Operand) -> Any:
+    return _dividing("remainder", x, other)
+
+
+@lowering("fmod")
+def fmod(x: Operand, other: Operand) -> Any:
+    return _dividing("fmod", x, other)
+
+
+def _dividing(called: str, x: Operand, other: Operand) -> Any:
+    """A division, where an integer divided by zero is an error as in eager."""
+    common = result_type((x, other))
+    if common.is_floating_point or common == torch.bool:
+        return row(called)(x, other)
+    if not isinstance(other, Lazy):
+        fine = not isinstance(other, Expr) and other != 0
+        return row(called)(x, other) if fine else NotImplemented
+    if other.device.type != "cpu":
+        return row(called)(x, other)  # CUDA kernels do not look
+
+    def checked(a: Value, b: Value) -> Value:
+        # an index that is in range only where b is not 0; adding it, 0, orders the two
+        zero = ops.eq(b, number(0, common))
+        wrong = ops.where(zero, number(1, torch.int64), number(0, torch.int64))
+        index = ops.indirect(wrong, as_expr(1), True)
+        return ops.call(called, a, ops.add(b, ops.index_expr(index, common)))
+
+    return elementwise(checked, x, other)
+
+
+@lowering("sign", "sgn")
+def sign(x: Lazy) -> Lazy:
+    return identity(x) if x.dtype == torch.bool else elementwise(named("sign"), x)
+
+
+@lowering("signbit")
+def signbit(x: Lazy) -> Lazy:
+    if x.dtype.is_floating_point:
+        return elementwise(named("signbit"), x)
+    if x.dtype == torch.bool:
+        return elementwise(lambda a: number(False, torch.bool), x)
+    return elementwise(lambda a: ops.lt(a, number(0, x.dtype)), x)
+
+
+def _rounding(called: str) -> Callable[[Lazy], Lazy]:
+    def rule(x: Lazy) -> Lazy:
+        floats = x.dtype.is_floating_point
+        return elementwise(named(called), x) if floats else identity(x)
+
+    return rule
+
+
+for _name in ("floor", "ceil", "trunc", "round"):
+    lowering(getattr(aten, _name).default)(_rounding(_name))
+
+
+@lowering("relu")
+def relu(x: Lazy) -> Lazy:
+    return elementwise(named("maximum"), x, 0)
+
+
+def power_by_products(x: Value, n: int, math: torch.dtype, store: torch.dtype) -> Value:
+    """x**n for n >= 0, by squaring; half precision is rounded at each product as in eager."""
+    result: Value = None
+    while n:
+        if n & 1:
+            result = x if result is None else _product(result, x, store)
+        n >>= 1
+        x = _product(x, x, store) if n else x
+    return number(1, math) if result is None else result
+
+
+def _product(a: Value, b: Value, store: torch.dtype) -> Value:
+    made = ops.mul(a, b)
+    return _through(made, store) if store in HALF else made
+
+
+@lowering("pow")
+def power(x: Operand, exponent: Operand) -> Any:
+    common = result_type((x, exponent))
+    if not common.is_floating_point:
+        if type(exponent) is not int or exponent < 0 or common == torch.bool:
+            return NotImplemented
+        n = exponent
+        return elementwise(lambda a, _: power_by_products(a, n, common, common), x, exponent)
+    math = compute_dtype(common)
+    if isinstance(exponent, (Lazy, Expr)):
+        if not isinstance(x, Lazy) and x == 1:
+            return elementwise(lambda a, _: number(1, math), x, exponent)
+        return elementwise(named("pow"), x, exponent, weight=10)
+    if exponent in (0, 1, 2, 3):
+        whole = int(exponent)
+        whole_body = lambda a, _: power_by_products(a, whole, math, common)
+        return elementwise(whole_body, x, exponent, weight=2)
+    special: dict[float, Body] = {
+        0.5: lambda a, _: ops.sqrt(a),
+        -0.5: lambda a, _: ops.rsqrt(a),
+        -1.0: lambda a, _: ops.truediv(number(1, math), a),
+        -2.0: lambda a, _: ops.truediv(number(1, math), _product(a, a, common)),
+    }
+    body = special.get(float(exponent), named("pow"))
+    return elementwise(body, x, exponent, weight=3 if float(exponent) in special else 10)
+
+
+# ----------------------------------------------------------------------------- several operands
+
+
+@lowering(aten.where.self, aten.where.ScalarSelf, aten.where.ScalarOther, aten.where.Scalar)
+def where(condition: Lazy, x: Operand, other: Operand) -> Lazy:
+    return _choose(condition, x, other, result_type((x, other)))
+
+
+@lowering("masked_fill")
+def masked_fill(x: Lazy, mask: Lazy, value: Operand) -> Lazy:
+    return _choose(mask, value, x, x.dtype)
+
+
+def _choose(condition: Lazy, x: Operand, other: Operand, dtype: torch.dtype) -> Lazy:
+    out = spec()
+    branches = (x, other)
+
+    def inner(chosen: Value, *loaded: Value) -> Value:
+        values = iter(loaded)
+        return ops.where(
+            cast(chosen, condition.dtype, torch.bool),
+            *[
+                cast(next(values), b.dtype, dtype) if isinstance(b, Lazy) else number(b, dtype)
+                for b in branches
+            ],
+        )
+
+    tensors = [b for b in branches if isinstance(b, Lazy)]
+    return pointwise(inner, condition, *tensors, dtype=out.dtype, device=out.device, size=out.size)
+
+
+@lowering("clamp")
+def clamp(x: Lazy, min: Operand | None = None, max: Operand | None = None) -> Any:
+    limits = [limit for limit in (min, max) if limit is not None]
+
+    def body(a: Value, *given: Value) -> Value:
+        bounds = iter(given)
+        a = a if min is None else ops.maximum(a, next(bounds))
+        return a if max is None else ops.minimum(a, next(bounds))
+
+    if result_type((x, *limits)) == torch.bool:
+        return NotImplemented
+    return elementwise(body, x, *limits, weight=2)
+
+
+@lowering("clamp_min")
+def clamp_min(x: Lazy, low: Operand) -> Any:
+    return row("maximum")(x, low)
+
+
+@lowering("clamp_max")
+def clamp_max(x: Lazy, high: Operand) -> Any:
+    return row("minimum")(x, high)
+
+
+def _ignoring_nan(called: str) -> Callable[..., Any]:
+    def rule(x: Lazy, other: Lazy) -> Any:
+        if not result_type((x, other)).is_floating_point:
+            return row(called)(x, other)
+        body = lambda a, b: ops.where(
+            ops.isnan(a), b, ops.where(ops.isnan(b), a, ops.call(called, a, b))
+        )
+        return elementwise(body, x, other, weight=4)
+
+    return rule
+
+
+lowering("fmax")(_ignoring_nan("maximum"))
+lowering("fmin")(_ignoring_nan("minimum"))
+
+
+@lowering("addcmul")
+def addcmul(x: Lazy, a: Lazy, b: Lazy, *, value: Number = 1) -> Any:
+    if not spec().dtype.is_floating_point:
+        body = lambda x, a, b, v: ops.add(x, ops.mul(ops.mul(v, a), b))
+    else:
+        body = lambda x, a, b, v: ops.fma(ops.mul(v, a), b, x)
+    return _with_value(body, x, a, b, value)
+
+
+@lowering("addcdiv")
+def addcdiv(x: Lazy, a: Lazy, b: Lazy, *, value: Number = 1) -> Any:
+    body = lambda x, a, b, v: ops.add(x, ops.truediv(ops.mul(v, a), b))
+    return _with_value(body, x, a, b, value)
+
+
+@lowering("lerp")
+def lerp(start: Lazy, end: Lazy, weight: Operand) -> Any:
+    def body(a: Value, b: Value, w: Value) -> Value:
+        # from the nearer end, which is then met exactly
+        math = compute_dtype(start.dtype)
+        step, one = ops.sub(b, a), number(1, math)
+        low = ops.lt(ops.abs(w), number(0.5, math))
+        near = ops.where(low, w, ops.sub(w, one))
+        return ops.fma(step, near, ops.where(low, a, b))
+
+    return _with_value(body, start, end, weight)
+
+
+def _with_value(body: Body, *operands: Operand) -> Lazy:
+    """elementwise, where a number stays in float32 whatever its position."""
+    *tensors, value = operands
+    if isinstance(value, Lazy):
+        return elementwise(body, *operands, weight=4)
+    common = result_type(tensors)
+    math = compute_dtype(common)
+    return elementwise(lambda *given: body(*given, number(value, math)), *tensors, weight=4)
+
+
+# ----------------------------------------------------------------------------------------- copies
+
+
+@lowering("clone", "lift_fresh_copy", "_to_copy")
+def copied(x: Lazy, **_: Any) -> Any:
+    return identity(x) if x.device == spec().device else NotImplemented
+
+
+@lowering(aten.copy.default)
+def copy(x: Lazy, source: Lazy, non_blocking: bool = False) -> Any:
+    return identity(source) if source.device == x.device else NotImplemented

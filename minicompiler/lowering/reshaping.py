@@ -1,0 +1,319 @@
+"""View operators, and copies that only move elements: both are index functions."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from ..ir import ops
+from ..ir.nodes import BufferRef, Index, Layout, Value
+from ..symbolic.expr import Expr, as_expr
+from . import views
+from .lazy import Box, Lazy, building, generated, pointwise
+from .promotion import cast, number
+from .table import Rule, aten, lowering, spec
+
+Int = int | Expr
+
+
+def axis(dim: int, ndim: int) -> int:
+    """A dimension counted from the front."""
+    return dim + ndim if dim < 0 else dim
+
+
+@lowering(aten.alias.default, aten.detach.default, view=True)
+def alias(x: Lazy) -> Lazy:
+    return x
+
+
+@lowering(
+    aten.view.default,
+    aten._unsafe_view.default,
+    aten.reshape.default,
+    aten._reshape_alias.default,
+    "squeeze",
+    aten.unsqueeze.default,
+    view=True,
+)
+def reshape(x: Lazy, *_: Any) -> Lazy:
+    return x.through(views.reshape(x.size, spec().size))
+
+
+@lowering(aten.permute.default, view=True)
+def permute(x: Lazy, dims: Sequence[int]) -> Lazy:
+    return x.through(views.permute(x.size, [axis(d, x.ndim) for d in dims]))
+
+
+@lowering(aten.transpose.int, view=True)
+def transpose(x: Lazy, dim0: int, dim1: int) -> Any:
+    order = list(range(x.ndim))
+    if order:
+        a, b = axis(dim0, x.ndim), axis(dim1, x.ndim)
+        order[a], order[b] = order[b], order[a]
+    return permute(x, order)
+
+
+@lowering(aten.t.default, view=True)
+def t(x: Lazy) -> Any:
+    return permute(x, range(x.ndim)[::-1])
+
+
+@lowering(aten.expand.default, view=True)
+def expand(x: Lazy, size: Sequence[Int], *, implicit: bool = False) -> Lazy:
+    return x.through(views.expand(x.size, spec().size))
+
+
+@lowering(aten.slice.Tensor, view=True)
+def slice_(
+    x: Lazy, dim: int = 0, start: Int | None = None, end: Int | None = None, step: Int = 1
+) -> Any:
+    dim = axis(dim, x.ndim)
+    first = _clamped(0 if start is None else start, x.size[dim])
+    if first is None:
+        return NotImplemented
+    view = views.slice_(x.size, dim, first, as_expr(step), spec().size[dim])
+    return x.through(view)
+
+
+def _clamped(start: Int, size: Expr) -> Expr | None:
+    """Where a slice begins; None where symbols leave that open."""
+    if isinstance(start, int) and size.is_const:
+        n = int(size)
+        return as_expr(min(max(start + n if start < 0 else start, 0), n))
+    return as_expr(0) if isinstance(start, int) and start == 0 else None
+
+
+@lowering(aten.select.int, view=True)
+def select(x: Lazy, dim: int, index: Int) -> Any:
+    dim = axis(dim, x.ndim)
+    if isinstance(index, Expr) and not index.is_const:
+        return NotImplemented
+    at = as_expr(index) if int(index) >= 0 else x.size[dim] + index
+    return x.through(views.select(x.size, dim, at))
+
+
+@lowering(aten.diagonal.default, view=True)
+def diagonal(x: Lazy, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Lazy:
+    a, b = axis(dim1, x.ndim), axis(dim2, x.ndim)
+    return x.through(views.diagonal(x.size, a, b, as_expr(offset), spec().size[-1]))
+
+
+@lowering(aten.unfold.default, view=True)
+def unfold(x: Lazy, dimension: int, size: Int, step: Int) -> Lazy:
+    dim, out = axis(dimension, max(x.ndim, 1)), spec().size
+    if x.ndim == 0:
+        return x.through(views.expand((), out))
+    return x.through(views.unfold(x.size, dim, as_expr(size), as_expr(step), out[dim]))
+
+
+@lowering(aten.split.Tensor, aten.split_with_sizes.default, aten.unbind.int, view=True)
+def split(x: Lazy, sizes: Any = 0, dim: int = 0) -> Any:
+    """`sizes` is the dimension for unbind."""
+    pieces: Any = spec()
+    node = building().node
+    assert node is not None
+    if node.target is aten.unbind.int:
+        at = axis(sizes, x.ndim)
+        return tuple(x.through(views.select(x.size, at, as_expr(i))) for i in range(len(pieces)))
+    at, made, start = axis(dim, x.ndim), [], as_expr(0)
+    for piece in pieces:
+        made.append(x.through(views.slice_(x.size, at, start, as_expr(1), piece.size[at])))
+        start = start + piece.size[at]
+    return tuple(made)
+
+
+@lowering(aten.as_strided.default, view=True)
+def as_strided(
+    x: Lazy, size: Sequence[Int], stride: Sequence[Int], storage_offset: Int | None = None
+) -> Any:
+    """Of memory with eager's layout: a fresh buffer, which begins where its storage does."""
+    if x.views or x.box.size != x.size:
+        return NotImplemented
+    ref = building().realise(x.box)
+    eager = x.stride is None or ref.layout.stride == x.stride
+    if not eager or (ref.name in building().program.inputs and storage_offset is not None):
+        return NotImplemented
+    sizes, strides = tuple(map(as_expr, size)), tuple(map(as_expr, stride))
+    layout = Layout(x.device, x.dtype, sizes, strides, as_expr(storage_offset or 0))
+    return Lazy(Box(x.device, x.dtype, sizes, ref=BufferRef(ref.name, layout)), sizes)
+
+
+@lowering(aten.view.dtype)
+def bitcast(x: Lazy, dtype: torch.dtype) -> Any:
+    if x.dtype.itemsize != dtype.itemsize or torch.bool in (x.dtype, dtype):
+        return NotImplemented
+    out = spec()
+    body = lambda value: ops.bitcast(value, dtype) if x.dtype != dtype else value
+    return pointwise(body, x, dtype=dtype, device=out.device, size=out.size, weight=0)
+
+
+# ------------------------------------------------------------------------ copies that move elements
+
+
+def moved(x: Lazy, at: Any) -> Lazy:
+    """A fresh tensor whose element i is element `at(i)` of x."""
+    load, out = x.loader(), spec()
+    inner = lambda index: load(at(index))
+    return generated(inner, x, dtype=out.dtype, device=out.device, size=out.size, weight=1)
+
+
+@lowering(aten.flip.default)
+def flip(x: Lazy, dims: Sequence[int]) -> Lazy:
+    turned = {axis(d, x.ndim) for d in dims}
+    at = lambda i: tuple(x.size[d] - 1 - j if d in turned else j for d, j in enumerate(i))
+    return moved(x, at)
+
+
+@lowering(aten.roll.default)
+def roll(x: Lazy, shifts: Sequence[Int], dims: Sequence[int] = ()) -> Any:
+    if not dims:
+        return NotImplemented
+    by = {axis(d, x.ndim): as_expr(0) for d in dims}
+    for shift, d in zip(shifts, dims):
+        by[axis(d, x.ndim)] = by[axis(d, x.ndim)] + shift
+    at = lambda i: tuple((j - by[d]) % x.size[d] if d in by else j for d, j in enumerate(i))
+    return moved(x, at)
+
+
+@lowering(aten.repeat.default)
+def repeat(x: Lazy, repeats: Sequence[Int]) -> Lazy:
+    new = len(repeats) - x.ndim
+    return moved(x, lambda i: tuple(j % n for j, n in zip(i[new:], x.size)))
+
+
+# ------------------------------------------------------------------------------------ several parts
+
+
+def inside(index: Expr, start: Expr, end: Expr) -> Value:
+    """Whether start <= index < end, as a value."""
+    at, low, high = (ops.index_expr(e, torch.int64) for e in (index, start, end))
+    return ops.logical_and(ops.ge(at, low), ops.lt(at, high))
+
+
+@lowering(aten.cat.default)
+def cat(tensors: Sequence[Lazy], dim: int = 0) -> Lazy:
+    """Each element comes from the part it lies in: the first that ends behind it."""
+    out = spec()
+    # eager skips empty vectors, whatever the number of dimensions of the others
+    parts = [x for x in tensors if not (x.ndim == 1 and x.size[0] == 0)] or list(tensors[:1])
+    at, loaders = axis(dim, parts[0].ndim), [x.loader() for x in parts]
+    starts = list(itertools.accumulate((x.size[at] for x in parts), initial=as_expr(0)))
+
+    def part(k: int, index: Index) -> Value:
+        shifted = (*index[:at], index[at] - starts[k], *index[at + 1 :])
+        return cast(loaders[k](shifted), parts[k].dtype, out.dtype)
+
+    def choose(k: int, index: Index) -> Value:
+        if k == len(parts) - 1:
+            return part(k, index)
+        place, end = (ops.index_expr(e, torch.int64) for e in (index[at], starts[k + 1]))
+        mine = ops.lt(place, end)
+        first = ops.masked(mine, lambda: part(k, index), 0, out.dtype)
+        rest = ops.masked(ops.logical_not(mine), lambda: choose(k + 1, index), 0, out.dtype)
+        return ops.where(mine, first, rest)
+
+    return generated(
+        lambda index: choose(0, index),
+        *parts,
+        dtype=out.dtype,
+        device=out.device,
+        size=out.size,
+        weight=2 * len(parts),
+    )
+
+
+@lowering(aten.constant_pad_nd.default)
+def constant_pad_nd(x: Lazy, pad: Sequence[Int], value: Any = 0) -> Lazy:
+    """`pad`: (before, after) of the last dimension, then of the one before it..."""
+    load, out = x.loader(), spec()
+    before = {x.ndim - 1 - k: as_expr(pad[2 * k]) for k in range(len(pad) // 2)}
+
+    def inner(index: Index) -> Value:
+        source = tuple(i - before[d] if d in before else i for d, i in enumerate(index))
+        checks = [inside(source[d], as_expr(0), x.size[d]) for d in sorted(before)]
+        mask = checks[0]
+        for check in checks[1:]:
+            mask = ops.logical_and(mask, check)
+        return ops.masked(mask, lambda: load(source), _fill(value, x.dtype), x.dtype)
+
+    if not before:
+        return moved(x, lambda i: i)
+    return generated(inner, x, dtype=out.dtype, device=out.device, size=out.size, weight=2)
+
+
+def _fill(value: Any, dtype: torch.dtype) -> Any:
+    """`value` as a Python number of the kind of `dtype`."""
+    return (
+        bool(value)
+        if dtype == torch.bool
+        else float(value)
+        if dtype.is_floating_point
+        else int(value)
+    )
+
+
+@lowering(aten.slice_scatter.default)
+def slice_scatter(
+    x: Lazy,
+    source: Lazy,
+    dim: int = 0,
+    start: Int | None = None,
+    end: Int | None = None,
+    step: Int = 1,
+) -> Any:
+    at, first = (
+        axis(dim, x.ndim),
+        _clamped(0 if start is None else start, x.size[axis(dim, x.ndim)]),
+    )
+    if first is None:
+        return NotImplemented
+    length, by, load, old = source.size[at], as_expr(step), source.loader(), x.loader()
+
+    def inner(index: Index) -> Value:
+        place = index[at] - first
+        mask = inside(index[at], first, first + (length - 1) * by + 1)
+        if by != 1:
+            aligned = ops.index_expr(place % by, torch.int64)
+            mask = ops.logical_and(mask, ops.eq(aligned, number(0, torch.int64)))
+        shifted = (*index[:at], place // by, *index[at + 1 :])
+        read = lambda: cast(load(shifted), source.dtype, x.dtype)
+        return ops.where(mask, ops.masked(mask, read, 0, x.dtype), old(index))
+
+    if length == 0:
+        return moved(x, lambda i: i)
+    return generated(inner, x, source, dtype=x.dtype, device=x.device, size=x.size, weight=3)
+
+
+@lowering(aten.select_scatter.default)
+def select_scatter(x: Lazy, source: Lazy, dim: int, index: Int) -> Any:
+    at = axis(dim, x.ndim)
+    if isinstance(index, Expr) and not index.is_const:
+        return NotImplemented
+    place = as_expr(index) if int(index) >= 0 else x.size[at] + index
+    load, old = source.loader(), x.loader()
+
+    def inner(i: Index) -> Value:
+        mask = inside(i[at], place, place + 1)
+        new = cast(load((*i[:at], *i[at + 1 :])), source.dtype, x.dtype)
+        return ops.where(mask, new, old(i))
+
+    return generated(inner, x, source, dtype=x.dtype, device=x.device, size=x.size, weight=3)
+
+
+def _triangle(keep: Callable[[Value, Value], Value]) -> Rule:
+    def rule(x: Lazy, diagonal: Int = 0) -> Lazy:
+        load = x.loader()
+
+        def inner(index: Index) -> Value:
+            right = ops.index_expr(index[-1] - index[-2], torch.int64)
+            kept = keep(right, number(diagonal, torch.int64))
+            return ops.where(kept, load(index), number(0, x.dtype))
+
+        return generated(inner, x, dtype=x.dtype, device=x.device, size=x.size, weight=2)
+
+    return rule
+
+
+lowering(aten.tril.default)(_triangle(lambda right, k: ops.le(right, k)))
+lowering(aten.triu.default)(_triangle(lambda right, k: ops.ge(right, k)))
