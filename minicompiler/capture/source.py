@@ -32,7 +32,7 @@ class Scope(Protocol):
         """Name of the parameter that holds this argument or closure cell."""
 
     def const(self, value: object) -> str:
-        """Name under which `value` is in scope."""
+        """The value itself as text, or a name under which it is in scope."""
 
 
 class Emit(Protocol):
@@ -68,6 +68,11 @@ class Source:
     def base(self) -> "Source | None":
         """The source this one is read from; None for a root."""
         return None
+
+    @property
+    def parents(self) -> "tuple[Source, ...]":
+        """All sources that reading this one reads."""
+        return (self.base,) if self.base else ()
 
     def python(self, scope: Scope) -> str:
         """An expression that reads the value; raises where the path no longer exists."""
@@ -311,8 +316,7 @@ class Item(Step):
     key: Any
 
     def python(self, scope: Scope) -> str:
-        plain = type(self.key) in (int, str, bool)
-        return f"{scope.read(self.of)}[{repr(self.key) if plain else scope.const(self.key)}]"
+        return f"{scope.read(self.of)}[{scope.const(self.key)}]"
 
     def load(self, emit: Emit) -> None:
         self.of.load(emit)
@@ -388,6 +392,10 @@ class KeyedBy(Called):
     """The item of dict `of` whose key has itself a source (an object, found by identity)."""
 
     key: Source
+
+    @property
+    def parents(self) -> tuple[Source, ...]:
+        return self.of, self.key
 
     def python(self, scope: Scope) -> str:
         return f"{scope.const(dict_item)}({scope.read(self.of)}, {scope.read(self.key)})"

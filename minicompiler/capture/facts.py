@@ -1,0 +1,298 @@
+"""Facts that a guard can expect: an object, a constant, a tensor's properties, ambient state.
+
+Each has a stored form that keeps nothing alive and compares without running user code, and reads
+the same fact of another value. The functions at the end are what generated checks call.
+"""
+
+import contextlib
+import struct
+import types
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from weakref import ref
+
+import torch
+from torch.utils._device import DeviceContext
+
+from ..errors import Unsupported
+from .frame_hook import MISSING, own_dict, type_lookup
+from .source import Source, keys_of
+
+
+# ---------------------------------------------------------------- objects and constants
+class Pin:
+    """An expected object, by weak reference where it has any: guards keep nothing alive. (Objects
+    without weak references are numbers, strings, None, tuples, static types, C functions.)"""
+
+    __slots__ = ("strong", "text", "weak")
+
+    def __init__(self, value: Any) -> None:
+        self.text = describe(value)
+        self.strong, self.weak = MISSING, None
+        with contextlib.suppress(TypeError):
+            static = isinstance(value, type) and not value.__flags__ & 1 << 9  # Py_TPFLAGS_HEAPTYPE
+            self.weak = None if static else ref(value)
+        if self.weak is None:
+            self.strong = value
+
+    @property
+    def value(self) -> Any:
+        """The object; MISSING once it has died."""
+        if self.weak is None:
+            return self.strong
+        found = self.weak()
+        return MISSING if found is None else found
+
+    @property
+    def dead(self) -> bool:
+        return self.weak is not None and self.weak() is None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pin) and not self.dead and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+NoneType = type(None)
+ATOMS: tuple[type, ...] = (int, bool, str, bytes, NoneType, types.EllipsisType)
+ATOMS += (types.NotImplementedType, torch.dtype, torch.layout, torch.memory_format, torch.device)
+
+
+def signature(value: Any) -> Any:
+    """Hashable; equal for two values exactly if no program can tell them apart as constants: types
+    are exact, floats equal by bits (0.0 and -0.0 differ), other objects by identity."""
+    cls = type(value)
+    if cls is float:
+        return cls, struct.pack("<d", value)
+    if cls is complex:
+        return cls, struct.pack("<dd", value.real, value.imag)
+    if cls in (tuple, list, torch.Size):
+        return cls, tuple(map(signature, value))
+    if cls in (set, frozenset):
+        return cls, frozenset(map(signature, value))
+    if cls in (range, slice):
+        return cls, tuple(map(signature, (value.start, value.stop, value.step)))
+    return (cls, value) if cls in ATOMS else (cls, Pin(value))
+
+
+NAMED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+
+
+def describe(value: Any, like: type = NoneType) -> str:
+    """A short text, made without user code; tells the type where it is not `like`."""
+    cls = type(value)
+    if value is MISSING:
+        return "nothing"
+    if isinstance(value, Source):
+        return repr(value)
+    if cls in (*ATOMS, float, complex, tuple):
+        text = "(" + ", ".join(map(describe, value)) + ")" if cls is tuple else repr(value)
+        return text if like in (cls, NoneType) else f"{text} ({cls.__name__})"
+    if isinstance(value, type):
+        return f"{value.__module__}.{value.__qualname__}".removeprefix("builtins.")
+    return f"{cls.__name__} {value.__qualname__}" if cls in NAMED else f"{cls.__name__} object"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant: compares by signature."""
+
+    sign: Any
+    value: Any = field(compare=False)
+
+    @classmethod
+    def of(cls, value: Any) -> "Literal":
+        """Raises Unsupported for what has no constant form (a subclass of int, an object)."""
+        if type(value) not in (*ATOMS, float, complex, tuple, torch.Size, range, slice) and (
+            type(value) not in (set, frozenset)
+        ):
+            raise Unsupported(f"a {type(value).__name__} cannot be guarded as a constant")
+        return cls(signature(value), value)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFacts:
+    """What is assumed of a tensor. None in size or stride: symbolic, other guards bound it. None
+    elsewhere: not assumed. `_version` is none of it: writing to a tensor is no reason to fail."""
+
+    cls: Pin
+    dtype: torch.dtype
+    device: torch.device
+    size: tuple[int | None, ...]
+    stride: tuple[int | None, ...] | None  # None: not strided
+    requires_grad: bool
+    keys: int  # dispatch keys: backend, layout, conj and neg bits, inference, functorch wrappers
+    leaf: bool | None = None
+    offset: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        t: torch.Tensor,
+        symbolic: Iterable[int] = (),
+        leaf: bool = False,
+        offset: bool = False,
+    ) -> "TensorFacts":
+        """Facts of a tensor; `symbolic` dimensions and the strides are left open, `leaf` and
+        `offset` (storage_offset) are assumed where asked. Raises Unsupported for subclasses."""
+        if type(t) not in (torch.Tensor, torch.nn.Parameter):
+            raise Unsupported(f"the tensor subclass {type(t).__name__} cannot be guarded")
+        open_dims = set(symbolic)
+        with torch._C.DisableTorchFunction():
+            strided = t.layout is torch.strided
+            return cls(
+                Pin(type(t)),
+                t.dtype,
+                t.device,
+                tuple(None if d in open_dims else s for d, s in enumerate(t.shape)),
+                (tuple(t.stride()) if not open_dims else (None,) * t.ndim) if strided else None,
+                t.requires_grad,
+                torch._C._dispatch_keys(t).raw_repr(),
+                t.is_leaf if leaf else None,
+                int(t.storage_offset()) if offset else None,
+            )
+
+    def tell(self, found: Any) -> tuple[str, str]:
+        """The facts that differ, expected and found."""
+        if type(found) is not self.cls.value:
+            return f"a {self.cls}", describe(found)
+        now = TensorFacts.of(found, leaf=self.leaf is not None, offset=self.offset is not None)
+        differ = [f for f in self.__slots__ if not _agree(getattr(self, f), getattr(now, f))]
+        if "keys" in differ and len(differ) > 1:
+            differ.remove("keys")  # follows from the others
+        show: Callable[[TensorFacts], str] = lambda facts: ", ".join(
+            f"{f} {_show_fact(f, getattr(facts, f))}" for f in differ
+        )
+        return show(self), show(now)
+
+
+def _agree(expected: Any, found: Any) -> bool:
+    if isinstance(expected, tuple) and isinstance(found, tuple) and len(expected) == len(found):
+        return all(e in (None, f) for e, f in zip(expected, found))
+    return bool(expected == found) or (expected is None and not isinstance(found, tuple))
+
+
+def _show_fact(name: str, value: Any) -> str:
+    if name == "keys":
+        return str(torch._C.DispatchKeySet.from_raw_repr(value))
+    return str(value).removeprefix("torch.")
+
+
+# ---------------------------------------------------------------- ambient state
+class Ambient(NamedTuple):
+    """State of the thread or process. `quick() == idle` says cheaply that `read() == usual`."""
+
+    read: Callable[[], Any]
+    usual: Any = MISSING
+    quick: Callable[[], Any] = bool
+    idle: Any = False
+
+
+def autocast_state() -> tuple[Any, ...]:
+    """(device, dtype) for each device where autocast is on, then whether casts are cached."""
+    if not torch._C._is_any_autocast_enabled():
+        return ()
+    on = [d for d in torch._C._autocast_supported_devices() if torch.is_autocast_enabled(d)]
+    return (*((d, torch.get_autocast_dtype(d)) for d in on), torch.is_autocast_cache_enabled())
+
+
+def function_modes() -> tuple[Any, ...]:
+    """TorchFunction modes, outermost first: the default device by name, others by class."""
+    modes = map(torch._C._get_function_stack_at, range(torch._C._len_torch_function_stack()))
+    return tuple(str(m.device) if type(m) is DeviceContext else type(m) for m in modes)
+
+
+def _flags(*names: str) -> Ambient:
+    readers = [getattr(torch._C, f"_get_{name}") for name in names]
+    return Ambient(lambda: tuple(read() for read in readers))
+
+
+AMBIENT = {
+    "GRAD_MODE": Ambient(torch.is_grad_enabled),
+    "INFERENCE": Ambient(torch.is_inference_mode_enabled),
+    "AUTOCAST": Ambient(autocast_state, (), torch._C._is_any_autocast_enabled),
+    "DEFAULT_DTYPE": Ambient(torch.get_default_dtype),
+    "FUNCTION_MODES": Ambient(function_modes, (), torch._C._len_torch_function_stack, 0),
+    "DISPATCH_MODES": Ambient(torch._C._len_torch_dispatch_stack),
+    "DETERMINISTIC": Ambient(torch._C._get_deterministic_algorithms),
+    # where an operator of the frame reads them:
+    "DETERMINISTIC_FILL": _flags("deterministic_fill_uninitialized_memory"),
+    "CUDNN": _flags("cudnn_enabled", "cudnn_benchmark", "cudnn_deterministic", "cudnn_allow_tf32"),
+    "MKLDNN": _flags("mkldnn_enabled", "mkldnn_deterministic"),
+    "SDP": _flags(*(f"{name}_sdp_enabled" for name in "flash math mem_efficient cudnn".split())),
+    "MATMUL_PRECISION": Ambient(torch.get_float32_matmul_precision),
+}
+
+
+# ---------------------------------------------------------------- what checks call
+BUILTIN_CONTAINERS = (dict, list, tuple, set, frozenset, deque, str, bytes, types.MappingProxyType)
+
+
+def length(container: Any) -> int:
+    """`len` as the builtin type has it, whatever a subclass says."""
+    for builtin in BUILTIN_CONTAINERS:
+        if issubclass(type(container), builtin):
+            n: int = builtin.__len__(container)
+            return n
+    raise TypeError(f"{type(container).__name__} is no builtin container")
+
+
+def has_key(container: Any, key: Any) -> bool:
+    for builtin in BUILTIN_CONTAINERS:
+        if issubclass(type(container), builtin):
+            return builtin.__contains__(container, key)
+    raise TypeError(f"{type(container).__name__} is no builtin container")
+
+
+def has_attr(value: Any, name: str) -> bool:
+    """Whether a look-up finds the name without asking `__getattr__`."""
+    if type_lookup(type(value), name) is not MISSING:
+        return True
+    try:
+        return name in own_dict(value)
+    except AttributeError:
+        return False
+
+
+def same_keys(container: Any, expected: tuple[Any, ...]) -> bool:
+    """Keys and their order; `expected` holds strings as they are, other keys as signatures."""
+    if length(container) != len(expected):
+        return False
+    for key, want in zip(keys_of(container), expected):
+        if key is want or (type(key) is str and type(want) is str and key == want):
+            continue
+        if type(want) is str or signature(key) != want:
+            return False
+    return True
+
+
+def is_empty(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return True
+    return False
+
+
+def overlaps(tensors: Sequence[torch.Tensor]) -> frozenset[tuple[int, int]]:
+    """Pairs (i, j), i < j, whose memory from first to last element has bytes in common. By address:
+    two storages can share memory (from_numpy twice)."""
+    spans = []
+    for i, t in enumerate(tensors):
+        if t.numel():
+            last = sum((size - 1) * step for size, step in zip(t.shape, t.stride()))
+            spans.append((t.data_ptr(), t.data_ptr() + (last + 1) * t.element_size(), i))
+    spans.sort()
+    found = set()
+    for n, (_, end, i) in enumerate(spans):
+        for start, _, j in spans[n + 1 :]:
+            if start >= end:
+                break
+            found.add((min(i, j), max(i, j)))
+    return frozenset(found)

@@ -1,0 +1,467 @@
+"""Guards: what a compiled frame assumes, as data, and the readings of that data.
+
+A `Guard` is a row: a kind, a source, what is expected there (a fact, see facts.py), and the user's
+line that made us assume it. KINDS says for each kind how the check looks as Python text and how a
+failure is told. `GuardSet.build` is one reading of the rows: a generated function that reads every
+path once, does cheap checks first, and reads nothing before the guards that make it safe to read.
+`GuardSet.explain_failure` is another.
+
+A check never raises (what cannot be read has changed) and never runs user code: see source.py for
+reading; comparing trusts only `==` of exact builtin types. Objects that may die are expected by
+weak reference, so that an address used again is not taken for the object.
+"""
+
+import builtins
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any, NamedTuple
+
+import torch
+
+from ..errors import InternalError, Unsupported
+from . import facts
+from .facts import AMBIENT, Literal, Pin, TensorFacts, describe, signature
+from .frame_hook import MISSING
+from .source import ClassDict, Globals, OwnDict, Source, keys_of
+
+__all__ = [
+    "ALWAYS",
+    "AMBIENT",
+    "Failure",
+    "Guard",
+    "GuardSet",
+    "Literal",
+    "Pin",
+    "Relation",
+    "TensorFacts",
+]
+
+
+# ---------------------------------------------------------------- kinds
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A condition between several sources: Python text over their names."""
+
+    text: str
+    names: tuple[tuple[str, Source], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    kind: str
+    source: Source | None  # None: ambient state, or a relation of the sources in `expected`
+    expected: Any
+    where: str = field(default="", compare=False)  # "file:line" of the user's program
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Everything that checking this guard reads."""
+        own = () if self.source is None else (self.source,)
+        return (*own, *KINDS[self.kind].others(self.expected))
+
+    @property
+    def pins(self) -> Iterator[Pin]:
+        parts = [self.expected]
+        while parts:
+            part = parts.pop()
+            if isinstance(part, Pin):
+                yield part
+            elif isinstance(part, TensorFacts):
+                yield part.cls
+            elif isinstance(part, tuple | frozenset):
+                parts.extend(part)
+
+    def __repr__(self) -> str:
+        return f"{self.kind} {self.source or ''} {KINDS[self.kind].tell(self.expected, None)[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How one kind of guard is kept, checked and told.
+
+    cost    checks run in this order, unless one makes reading another safe
+    holds   (text of the value, expected, scope) -> Python text, true while the guard holds
+    keep    what is stored for the `expected` given to `add`
+    tell    (expected, value found) -> how both read in a failure
+    others  sources in `expected`
+    """
+
+    cost: int
+    holds: Callable[[str, Any, "Text"], str]
+    keep: Callable[[Any], Any] = lambda expected: expected
+    tell: Callable[[Any, Any], tuple[str, str]] = lambda e, v: (describe(e), describe(v))
+    others: Callable[[Any], tuple[Source, ...]] = lambda expected: ()
+
+
+def _equals(x: str, literal: Any, scope: "Text") -> str:
+    value = literal.value if isinstance(literal, Literal) else literal
+    cls = type(value)
+    if value is None or cls is bool:
+        return f"{x} is {value}"
+    if cls in (int, str, bytes) or (cls is float and value and value == value):
+        text = repr(value) if cls is not float or abs(value) != float("inf") else scope.const(value)
+        return f"type({x}) is {scope.const(cls)} and {x} == {text}"
+    if cls is tuple:
+        items = "".join(f" and {_equals(f'{x}[{i}]', v, scope)}" for i, v in enumerate(value))
+        return f"type({x}) is tuple and len({x}) == {len(value)}{items}"
+    return f"{scope.const(signature)}({x}) == {scope.const(signature(value))}"
+
+
+def _tensor(x: str, t: TensorFacts, scope: "Text") -> str:
+    tests = [
+        scope.same(f"type({x})", t.cls),
+        f"{x}.dtype is {scope.const(t.dtype)}",
+        f"{x}.requires_grad is {t.requires_grad}",
+    ]
+    for read, expected in ((f"{x}.shape", t.size), (f"{x}.stride()", t.stride)):
+        if expected is not None and None not in expected:
+            tests.append(f"{read} == {expected}")
+        elif expected is not None:
+            tests.append(f"{x}.ndim == {len(expected)}")
+            tests += [f"{read}[{i}] == {n}" for i, n in enumerate(expected) if n is not None]
+    if t.device.index is not None:
+        tests.append(f"{x}.device == {scope.const(t.device)}")
+    if t.leaf is not None:
+        tests.append(f"{x}.is_leaf is {t.leaf}")
+    if t.offset is not None:
+        tests.append(f"{x}.storage_offset() == {t.offset}")
+    tests.append(f"{scope.const(torch._C._dispatch_keys)}({x}).raw_repr() == {t.keys}")
+    return " and ".join(dict.fromkeys(tests))
+
+
+def _relation(x: str, relation: Relation, scope: "Text") -> str:
+    names = {name: scope.read(source) for name, source in relation.names}
+    return re.sub(r"\b[A-Za-z_]\w*\b", lambda m: names.get(m[0], m[0]), relation.text)
+
+
+def _reads(sources: Iterable[Source], scope: "Text") -> str:
+    return ", ".join(map(scope.read, sources)) + ","
+
+
+def _ambient(name: str) -> Kind:
+    state = AMBIENT[name]
+
+    def holds(x: str, expected: Any, scope: "Text") -> str:
+        if state.usual is not MISSING and expected == state.usual:
+            return f"{scope.const(state.quick)}() == {state.idle}"
+        same = "is" if isinstance(expected, bool | torch.dtype) else "=="
+        return f"{scope.const(state.read)}() {same} {scope.const(expected)}"
+
+    return Kind(0, holds, tell=lambda e, v: (describe(e), describe(state.read())))
+
+
+KINDS: dict[str, Kind] = {
+    # one object
+    "TYPE": Kind(
+        1,
+        lambda x, pin, scope: scope.same(f"type({x})", pin),
+        Pin,
+        lambda pin, v: (f"a {pin}", f"a {describe(type(v))}"),
+    ),
+    "ID": Kind(
+        1,
+        lambda x, pin, scope: scope.same(x, pin),
+        Pin,
+        lambda pin, v: (f"the same {pin}", "another " * (str(pin) == describe(v)) + describe(v)),
+    ),
+    "EQUALS": Kind(
+        2, _equals, Literal.of, lambda e, v: (describe(e.value), describe(v, type(e.value)))
+    ),
+    "EMPTY_CELL": Kind(
+        2,
+        lambda x, e, scope: f"{scope.const(facts.is_empty)}({x}) is {e}",
+        tell=lambda e, v: ("unbound", "bound") if e else ("bound", "unbound"),
+    ),
+    # what an object holds
+    "LENGTH": Kind(
+        2,
+        lambda x, n, scope: (
+            f"{'len' if x in scope.plain else scope.const(facts.length)}({x}) == {n}"
+        ),
+        tell=lambda n, v: (f"length {n}", f"length {_attempt(facts.length, v)}"),
+    ),
+    "HAS_KEY": Kind(
+        2,
+        lambda x, e, scope: (
+            f"({scope.const(e[0])} in {x}) is {e[1]}"
+            if x in scope.plain
+            else f"{scope.const(facts.has_key)}({x}, {scope.const(e[0])}) is {e[1]}"
+        ),
+        tell=lambda e, v: (f"{'' if e[1] else 'no '}key {e[0]!r}", "the contrary"),
+    ),
+    "HASATTR": Kind(
+        2,
+        lambda x, e, scope: f"{scope.const(facts.has_attr)}({x}, {e[0]!r}) is {e[1]}",
+        tell=lambda e, v: (f"{'an' if e[1] else 'no'} attribute {e[0]!r}", "the contrary"),
+    ),
+    "DICT_KEYS": Kind(
+        3,
+        lambda x, keys, scope: f"{scope.const(facts.same_keys)}({x}, {scope.const(keys)})",
+        lambda keys: tuple(k if type(k) is str else signature(k) for k in keys),
+        lambda keys, v: (f"keys {_show_keys(keys)}", f"keys {_attempt(_found_keys, v)}"),
+    ),
+    "TENSOR": Kind(
+        4,
+        _tensor,
+        lambda e: TensorFacts.of(e) if isinstance(e, torch.Tensor) else e,
+        lambda t, v: t.tell(v),
+    ),
+    # relations
+    "ALIASED": Kind(
+        5,
+        lambda x, other, scope: f"{x} is {scope.read(other)}",
+        tell=lambda other, v: (f"the same object as {other!r}", "different objects"),
+        others=lambda other: (other,),
+    ),
+    "NOT_ALIASED": Kind(
+        5,
+        lambda x, other, scope: f"{x} is not {scope.read(other)}",
+        tell=lambda other, v: (f"another object than {other!r}", "one object"),
+        others=lambda other: (other,),
+    ),
+    "DISTINCT": Kind(  # expected: sources of objects, no two of which are one
+        5,
+        lambda x, e, scope: f"len({{*map(id, ({_reads(e, scope)}))}}) == {len(e)}",
+        tell=lambda e, v: (f"{len(e)} different objects", "one of them twice"),
+        others=lambda e: tuple(e),
+    ),
+    "OVERLAPS": Kind(  # expected: (sources of tensors, pairs of positions that share memory)
+        6,
+        lambda x, e, scope: (
+            f"{scope.const(facts.overlaps)}(({_reads(e[0], scope)})) == {scope.const(e[1])}"
+        ),
+        lambda e: (tuple(e[0]), frozenset(e[1])),
+        lambda e, v: (f"shared memory only between {sorted(e[1])} of {e[0]}", "something else"),
+        lambda e: e[0],
+    ),
+    "EXPR": Kind(  # expected: Relation
+        5,
+        _relation,
+        tell=lambda e, v: (e.text, "the contrary"),
+        others=lambda e: tuple(source for _, source in e.names),
+    ),
+    **{name: _ambient(name) for name in AMBIENT},
+}
+
+
+ALWAYS = """GRAD_MODE INFERENCE AUTOCAST DEFAULT_DTYPE FUNCTION_MODES DISPATCH_MODES
+DETERMINISTIC""".split()
+
+
+def _attempt(read: Callable[[Any], Any], value: Any) -> str:
+    try:
+        return str(read(value))
+    except Exception as error:
+        return f"{describe(value)} ({type(error).__name__})"
+
+
+def _show_keys(keys: Iterable[Any]) -> str:
+    return "[" + ", ".join(repr(k) if type(k) is str else str(k[1]) for k in keys) + "]"
+
+
+def _found_keys(value: Any) -> str:
+    return "[" + ", ".join(map(describe, keys_of(value))) + "]"
+
+
+# ---------------------------------------------------------------- guards as Python text
+PLAIN = (*facts.BUILTIN_CONTAINERS, torch.Size)
+
+
+class Text:
+    """Python text under construction; a `Scope` for sources. Each path is read once, when first
+    needed, into a variable."""
+
+    def __init__(
+        self, vector: Sequence[str], namespace: dict[str, Any], exact: dict[Source, Any]
+    ) -> None:
+        self.exact = exact  # types that guards before have made sure of
+        self.plain: set[str] = set()  # variables known to hold exact builtin containers
+        self.parameters = {
+            name: f"L_{name if name.isidentifier() else i}" for i, name in enumerate(vector)
+        }
+        self.namespace = namespace  # globals of the text: G, B and what `const` was asked for
+        self.constants: dict[int, str] = {}
+        self.variables: dict[Source, str] = {}
+        self.lines: list[str] = []
+
+    def vector(self, name: str) -> str:
+        return self.parameters[name]
+
+    def const(self, value: Any) -> str:
+        if type(value) in (int, str, bool):
+            return repr(value)
+        if (known := self.constants.get(id(value))) is not None:
+            return known
+        name = value.__name__ if type(value) in (*facts.NAMED, type) else ""
+        if vars(builtins).get(name) is value:
+            return name
+        name = f"_{name}" if name.isidentifier() else f"c{len(self.constants)}"
+        name = name if name not in self.namespace else f"c{len(self.constants)}"
+        self.constants[id(value)] = name
+        self.namespace[name] = value  # keeps the id valid
+        return name
+
+    def same(self, x: str, pin: Pin) -> str:
+        """A dead reference reads None, and so might x."""
+        if pin.weak is None:
+            return f"{x} is {self.const(pin.strong)}"
+        return f"{x} is {self.const(pin.weak)}() is not None"
+
+    def read(self, source: Source) -> str:
+        if (known := self.variables.get(source)) is not None:
+            return known
+        text = source.python(self)
+        if not text.isidentifier():
+            name = f"v{len(self.variables)}"
+            self.lines.append(f"{name} = {text}")
+            text = name
+        self.variables[source] = text
+        if self.exact.get(source) in PLAIN or isinstance(source, Globals | OwnDict | ClassDict):
+            self.plain.add(text)
+        return text
+
+    def require(self, guard: Guard) -> None:
+        value = "" if guard.source is None else self.read(guard.source)
+        condition = KINDS[guard.kind].holds(value, guard.expected, self)
+        self.lines.append(f"if not ({condition}): return False")
+
+    def function(self, name: str, result: str, on_error: str) -> Callable[..., Any]:
+        """The lines as a function of the vector; `text` of the function is what was compiled."""
+        body = "".join(f"\n        {line}" for line in self.lines)
+        text = f"def {name}({', '.join(self.parameters.values())}):\n    try:{body}\n"
+        text += f"        return {result}\n    except Exception{on_error}\n"
+        exec(compile(text, f"<{name}>", "exec"), self.namespace)
+        made: Any = self.namespace.pop(name)
+        made.text = text
+        return made  # type: ignore[no-any-return]
+
+
+class Failure(NamedTuple):
+    """The first guard that does not hold."""
+
+    guard: Guard
+    expected: str
+    found: str
+    where: str
+
+    def __str__(self) -> str:
+        subject = f"{self.guard.source!r}: " if self.guard.source else f"{self.guard.kind}: "
+        place = f" (assumed at {self.where})" if self.where else ""
+        return f"{subject}expected {self.expected}, found {self.found}{place}"
+
+
+class GuardSet:
+    """The assumptions of one compiled frame.
+
+    `vector` names what checks are called with: arguments in localsplus order, then closure cells
+    (`vector_of(code)`). `f_globals` and `builtins` are the dictionaries of the frame.
+    """
+
+    def __init__(
+        self, vector: Sequence[str], f_globals: dict[str, Any], builtins: dict[str, Any]
+    ) -> None:
+        self.vector, self.f_globals, self.builtins = tuple(vector), f_globals, builtins
+        self._rows: dict[Guard, None] = {}  # in order of adding; equal rows are one
+
+    def add(self, kind: str, source: Source | None, expected: Any, where: str = "") -> None:
+        """Assume something (see KINDS for what `expected` is). For ID and TYPE it is the object and
+        the type; for EQUALS a constant; for TENSOR a tensor or its TensorFacts; for ALIASED another
+        source. Raises Unsupported where the assumption cannot be checked."""
+        if kind not in KINDS:
+            raise InternalError(f"guards: no kind {kind!r}")
+        self._rows.setdefault(Guard(kind, source, KINDS[kind].keep(expected), where))
+
+    def add_ambient(self, *kinds: str) -> None:
+        """Assume the present state of the thread and process: what every frame depends on, and the
+        AMBIENT rows named. Raises Unsupported under modes that may change any operator."""
+        for kind in (*ALWAYS, *kinds):
+            self.add(kind, None, AMBIENT[kind].read())
+        modes = [m for m in facts.function_modes() if not isinstance(m, str)]
+        if modes or torch._C._len_torch_dispatch_stack():
+            raise Unsupported("a torch function or dispatch mode is active", "leave it first")
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Guard]:
+        """The rows in the order of checking: by cost, but what makes a read safe before it."""
+        cost: dict[Source, int] = {}
+        depth: dict[Source, int] = {}
+        own: dict[Source, int] = {}
+        for guard in self._rows:
+            if guard.source is not None:
+                own[guard.source] = max(own.get(guard.source, 0), KINDS[guard.kind].cost)
+
+        def settle(source: Source) -> None:
+            if source not in cost:
+                for parent in source.parents:
+                    settle(parent)
+                cost[source] = max([own.get(source, 0), *(cost[p] for p in source.parents)])
+                depth[source] = 1 + max((depth[p] for p in source.parents), default=0)
+
+        def key(guard: Guard) -> tuple[int, int, int]:
+            reads = guard.sources
+            for source in reads:
+                settle(source)
+            mine = KINDS[guard.kind].cost
+            above = [cost[p] for s in reads for p in s.parents]
+            above += [cost[s] for s in reads if s is not guard.source]
+            return max([mine, *above]), max((depth[s] for s in reads), default=0), mine
+
+        return iter(sorted(self._rows, key=key))
+
+    @property
+    def dead(self) -> bool:
+        """Something expected by identity no longer exists: the check can never hold again."""
+        return any(pin.dead for guard in self._rows for pin in guard.pins)
+
+    def _text(self, rows: Iterable[Guard] = ()) -> Text:
+        exact = {g.source: g.expected.value for g in rows if g.kind == "TYPE" and g.source}
+        return Text(self.vector, {"G": self.f_globals, "B": self.builtins}, exact)
+
+    def build(self) -> Callable[..., bool]:
+        """check(*vector) -> whether every guard holds. Its `text` is the Python it was made of."""
+        text = self._text(self._rows)
+        for guard in self:
+            text.require(guard)
+        if any(g.kind == "FUNCTION_MODES" and g.expected for g in self._rows):
+            # under a default device reading a tensor's shape would go through its mode
+            text.lines = [f"with {text.const(torch._C.DisableTorchFunction)}():"] + [
+                f"    {line}" for line in text.lines
+            ]
+        return text.function("check", "True", ":\n        return False")
+
+    def reader(self, sources: Sequence[Source]) -> Callable[..., list[Any]]:
+        """read(*vector) -> the values of the sources; raises where a path no longer exists."""
+        text = self._text()
+        names = [text.read(source) for source in sources]
+        return text.function("read", f"[{', '.join(names)}]", ": raise")
+
+    def explain_failure(self, *vector: Any) -> Failure | None:
+        """The first guard that does not hold for these arguments, or None if all do."""
+        for guard in self:
+            text = self._text()
+            text.require(guard)
+            if not text.function("check", "True", ": return False")(*vector):
+                return self._failure(guard, vector)
+        return None
+
+    def _failure(self, guard: Guard, vector: tuple[Any, ...]) -> Failure:
+        value: Any = None
+        try:
+            if guard.source is not None:
+                (value,) = self.reader([guard.source])(*vector)
+            expected, found = KINDS[guard.kind].tell(guard.expected, value)
+        except Exception as error:
+            expected = KINDS[guard.kind].tell(guard.expected, MISSING)[0]
+            found = f"nothing there ({type(error).__name__}: {error})"
+        return Failure(guard, expected, found, guard.where)
+
+
+def vector_of(code: CodeType) -> tuple[str, ...]:
+    """Names of what the hook hands to checks and replacements of this code."""
+    star = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
+    n = code.co_argcount + code.co_kwonlyargcount + star
+    return code.co_varnames[:n] + code.co_freevars
