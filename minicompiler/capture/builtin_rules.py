@@ -1,0 +1,491 @@
+"""Rules for builtin functions and for the methods of `object` and `type`."""
+
+import builtins
+import functools
+import inspect
+import logging
+import operator
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from . import data_model as model
+from .calls import PURE, REFUSED_CALLS, RULES, new_object, rule
+from .frame_hook import MISSING, type_lookup
+from .values import (
+    ABSENT,
+    FALSE,
+    NONE,
+    TRUE,
+    Const,
+    Dict,
+    Generator,
+    Obj,
+    Raised,
+    Sequence,
+    Set,
+    Super,
+    Tensor,
+    Tuple,
+    Value,
+    const_bool,
+    constant,
+    describe,
+    python_value,
+    refuse,
+)
+
+if TYPE_CHECKING:
+    from .evaluator import Evaluation as E
+
+PURE |= {abs, ascii, bin, chr, divmod, format, hex, oct, ord, pow, round, int, float, str, bool}
+PURE |= {complex, bytes, slice, range, hash, callable, inspect.signature, operator.index}
+PURE |= {torch.promote_types, torch.result_type, torch.broadcast_shapes, torch.finfo, torch.iinfo}
+PURE |= {torch.get_default_dtype, torch.is_tensor, torch.typename, torch.can_cast, torch.Size}
+PURE |= {torch.cuda.is_available, torch.get_num_threads, torch._C._get_tracing_state}
+PURE |= {inspect.getfullargspec, inspect.isfunction, inspect.isclass, inspect.ismodule}
+PURE |= {inspect.getmro, inspect.isgeneratorfunction, inspect.iscoroutinefunction}
+PURE |= {torch.Generator.device.__get__, int.from_bytes, str.maketrans, float.fromhex}
+
+REFUSED_CALLS.update(
+    {
+        builtins.print: ("prints", "print outside of the compiled function"),
+        builtins.input: ("reads input", ""),
+        builtins.open: ("opens a file", ""),
+        builtins.exec: ("runs code from a string", ""),
+        builtins.eval: ("runs code from a string", ""),
+        builtins.id: ("asks for the id of an object", ""),
+        builtins.globals: ("takes the dictionary of globals", ""),
+        builtins.locals: ("takes the dictionary of locals", ""),
+        warnings.warn: ("warns", ""),
+        breakpoint: ("a breakpoint", ""),
+    }
+)
+
+
+def truthy(ev: "E", v: Value) -> Const:
+    return const_bool(model.truth(ev, v))
+
+
+# ---------------------------------------------------------------- objects and attributes
+@rule(isinstance)
+def _isinstance(ev: "E", v: Value, classes: Value) -> Value:
+    return const_bool(model.is_instance(ev, v, classes))
+
+
+@rule(issubclass)
+def _issubclass(ev: "E", cls: Value, classes: Value) -> Value:
+    wanted = constant(classes)
+    if not isinstance(cls.real, type):
+        ev.throw(TypeError, "issubclass() arg 1 must be a class")
+    if wanted is ABSENT:
+        refuse("issubclass with classes that are not fixed")
+    return const_bool(issubclass(cls.real, wanted))
+
+
+@rule(type)
+def _type(ev: "E", v: Value, *more: Value) -> Value:
+    if more:
+        refuse("a class is defined")
+    return ev.class_of(v)
+
+
+@rule(getattr)
+def _getattr(ev: "E", v: Value, name: Value, *default: Value) -> Value:
+    try:
+        return model.getattr_(ev, v, model.text(name))
+    except Raised as raised:
+        if default and issubclass(raised.value.cls, AttributeError):
+            return default[0]
+        raise
+
+
+@rule(hasattr)
+def _hasattr(ev: "E", v: Value, name: Value) -> Value:
+    try:
+        model.getattr_(ev, v, model.text(name))
+    except Raised as raised:
+        if issubclass(raised.value.cls, AttributeError):
+            return FALSE
+        raise
+    return TRUE
+
+
+@rule(setattr)
+def _setattr(ev: "E", v: Value, name: Value, value: Value) -> Value:
+    model.setattr_(ev, v, model.text(name), value)
+    return NONE
+
+
+@rule(delattr)
+def _delattr(ev: "E", v: Value, name: Value) -> Value:
+    model.delattr_(ev, v, model.text(name))
+    return NONE
+
+
+@rule(object.__getattribute__)
+def _object_getattribute(ev: "E", v: Value, name: Value) -> Value:
+    return model.generic_attribute(ev, v, model.text(name))
+
+
+@rule(object.__setattr__)
+def _object_setattr(ev: "E", v: Value, name: Value, value: Value) -> Value:
+    model.generic_setattr(ev, v, model.text(name), value)
+    return NONE
+
+
+@rule(object.__delattr__)
+def _object_delattr(ev: "E", v: Value, name: Value) -> Value:
+    model.generic_delattr(ev, v, model.text(name))
+    return NONE
+
+
+@rule(object.__init__)
+def _object_init(ev: "E", v: Value, *args: Value, **kwargs: Value) -> Value:
+    return NONE
+
+
+@rule(BaseException.__init__)
+def _exception_init(ev: "E", v: Obj, *args: Value) -> Value:
+    v.fields["args"] = Tuple(args)
+    return NONE
+
+
+@rule(BaseException.with_traceback)
+def _with_traceback(ev: "E", v: Value, tb: Value) -> Value:
+    return v
+
+
+@rule(object.__new__)
+def _object_new(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
+    return Obj(cls.real)
+
+
+@rule(object.__init_subclass__, object.__subclasshook__)
+def _subclass(ev: "E", *args: Value) -> Value:
+    return NONE
+
+
+@rule(object.__eq__)
+def _object_eq(ev: "E", a: Value, b: Value) -> Value:
+    return TRUE if model.identical(ev, a, b) else Const(NotImplemented)
+
+
+@rule(object.__ne__)
+def _object_ne(ev: "E", a: Value, b: Value) -> Value:
+    found = model.call_special(ev, a, "__eq__", b)
+    if found is None or model.is_not_implemented(found):
+        return Const(NotImplemented)
+    return const_bool(not model.truth(ev, found))
+
+
+@rule(object.__lt__, object.__le__, object.__gt__, object.__ge__)
+def _object_order(ev: "E", a: Value, b: Value) -> Value:
+    return Const(NotImplemented)
+
+
+@rule(type.__call__)
+def _type_call(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
+    from .calls import instantiate
+
+    return instantiate(ev, cls, list(args), kwargs)
+
+
+@rule(type.__subclasses__, type.mro)
+def _type_fold(ev: "E", cls: Value) -> Value:
+    return refuse("asks for the classes around a class")
+
+
+@rule(super)
+def _super(ev: "E", *args: Value) -> Value:
+    if args:
+        start, of = args
+        return Super(start, of)
+    frame = ev.frames[-1]
+    code = frame.code.code
+    cell = frame.cells.get("__class__")
+    start_found = cell.get(ev) if cell is not None else None
+    name = code.co_varnames[0]
+    of_found = frame.cells[name].get(ev) if name in code.co_cellvars else frame.local(name)
+    if start_found is None or of_found is None:
+        return refuse("super() without a class around it")
+    return Super(start_found, of_found)
+
+
+@rule(super.__init__, super.__getattribute__)
+def _super_direct(ev: "E", *args: Value) -> Value:
+    return refuse("uses a super object directly")
+
+
+@rule(functools.partial)
+def _partial(ev: "E", function: Value, *args: Value, **kwargs: Value) -> Value:
+    made = Obj(functools.partial)
+    named = Dict()
+    if isinstance(function, Obj) and function.cls is functools.partial:
+        args = (*model.unpack(ev, model.getattr_(ev, function, "args")), *args)
+        for key, value in model.mapping_items(ev, model.getattr_(ev, function, "keywords")):
+            named.set(ev, key, value)
+        function = model.getattr_(ev, function, "func")
+    for name, value in kwargs.items():
+        named.set(ev, Const(name), value)
+    made.fields = {"func": function, "args": Tuple(args), "keywords": named}
+    return made
+
+
+@rule(functools.partial.__call__)
+def _partial_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
+    first = model.unpack(ev, model.getattr_(ev, v, "args"))
+    named = {
+        model.text(k): x for k, x in model.mapping_items(ev, model.getattr_(ev, v, "keywords"))
+    }
+    function = model.getattr_(ev, v, "func")
+    return model.call(ev, function, [*first, *args], named | kwargs)
+
+
+@rule(type(functools.lru_cache(lambda: 0)).__call__)
+def _cached_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
+    """The cache is passed by: its function is called again, as its author allows."""
+    return model.call(ev, model.getattr_(ev, v, "__wrapped__"), list(args), kwargs)
+
+
+# ---------------------------------------------------------------- what builtins ask of objects
+@rule(len)
+def _len(ev: "E", v: Value) -> Value:
+    return Const(model.length(ev, v))
+
+
+@rule(iter)
+def _iter(ev: "E", v: Value, *sentinel: Value) -> Value:
+    return refuse("iter() with a sentinel") if sentinel else model.iter_(ev, v)
+
+
+@rule(next)
+def _next(ev: "E", it: Value, *default: Value) -> Value:
+    found = model.next_(ev, it)
+    if found is not None:
+        return found
+    return default[0] if default else ev.throw(StopIteration)
+
+
+@rule(bool)
+def _bool(ev: "E", *v: Value) -> Value:
+    return truthy(ev, v[0]) if v else FALSE
+
+
+@rule(operator.truth)
+def _truth(ev: "E", v: Value) -> Value:
+    return truthy(ev, v)
+
+
+@rule(operator.not_)
+def _not(ev: "E", v: Value) -> Value:
+    return const_bool(not model.truth(ev, v))
+
+
+@rule(operator.is_)
+def _is(ev: "E", a: Value, b: Value) -> Value:
+    return const_bool(model.identical(ev, a, b))
+
+
+@rule(operator.is_not)
+def _is_not(ev: "E", a: Value, b: Value) -> Value:
+    return const_bool(not model.identical(ev, a, b))
+
+
+@rule(operator.getitem)
+def _getitem(ev: "E", of: Value, key: Value) -> Value:
+    return model.getitem(ev, of, key)
+
+
+@rule(operator.setitem)
+def _setitem(ev: "E", of: Value, key: Value, value: Value) -> Value:
+    model.setitem(ev, of, key, value)
+    return NONE
+
+
+@rule(operator.contains)
+def _contains(ev: "E", of: Value, item: Value) -> Value:
+    return const_bool(model.contains(ev, of, item))
+
+
+def _operator_rules() -> None:
+    """The functions of `operator` do what the operators do."""
+
+    def binary(symbol: str, inplace: bool) -> Any:
+        return lambda ev, a, b: model.binary(ev, symbol, a, b, inplace)
+
+    def compare(symbol: str) -> Any:
+        return lambda ev, a, b: model.compare(ev, symbol, a, b)
+
+    for symbol, (function, _) in model.BINARY.items():
+        RULES[function] = binary(symbol, False)
+        RULES[model.INPLACE[symbol]] = binary(symbol, True)
+    for symbol, (function, _, _) in model.COMPARE.items():
+        RULES[function] = compare(symbol)
+    for function, method in ((operator.neg, "__neg__"), (operator.pos, "__pos__")):
+        RULES[function] = lambda ev, v, f=function, m=method: model.unary(ev, f, m, v)
+
+
+_operator_rules()
+
+
+def _number(kind: Any, method: str) -> None:
+    @rule(kind)
+    def convert(ev: "E", *args: Value, **kwargs: Value) -> Value:
+        if args and isinstance(args[0], Obj) and constant(args[0]) is ABSENT:
+            found = model.call_special(ev, args[0], method)
+            return found if found is not None else refuse(f"{kind.__name__}({describe(args[0])})")
+        from .calls import fold
+
+        return fold(ev, kind, list(args), kwargs)
+
+
+_number(int, "__int__")
+_number(float, "__float__")
+
+
+@rule(abs)
+def _abs(ev: "E", v: Value) -> Value:
+    return model.unary(ev, abs, "__abs__", v)
+
+
+@rule(pow)
+def _pow(ev: "E", a: Value, b: Value, *mod: Value) -> Value:
+    if mod:
+        return model.fold(ev, pow, *map(python_value, (a, b, *mod)))
+    return model.binary(ev, "**", a, b)
+
+
+def _text_rule(function: Any, methods: tuple[str, ...]) -> None:
+    @rule(function)
+    def make(ev: "E", *args: Value, **kwargs: Value) -> Value:
+        if not args:
+            return Const("")
+        v = args[0]
+        if isinstance(v, Tensor):
+            refuse("the text of a tensor")
+        if isinstance(v, Const) or len(args) > 1:
+            return model.fold(ev, function, *map(python_value, args))
+        if isinstance(v, Sequence | Dict | Set):
+            from .calls import readable
+
+            return model.fold(ev, function, readable(ev, v, function))
+        if isinstance(v.real, type) and type(v.real) is type:
+            return Const(function(v.real))
+        for method in methods:
+            raw = type_lookup(v.cls, method)
+            if raw not in (object.__str__, object.__repr__, BaseException.__str__):
+                found = model.call_special(ev, v, method)
+                return found if found is not None else refuse(f"the text of {describe(v)}")
+        if issubclass(v.cls, BaseException) and function is str:
+            items = model.unpack(ev, model.getattr_(ev, v, "args"))
+            if len(items) < 2:
+                return make(ev, *items)
+            return make(ev, Tuple(items))
+        return refuse(f"the text of {describe(v)}, which names its address")
+
+
+_text_rule(str, ("__str__", "__repr__"))
+_text_rule(repr, ("__repr__",))
+
+
+@rule(format)
+def _format(ev: "E", v: Value, spec: Value = Const("")) -> Value:
+    return model.format_(ev, v, None, spec)
+
+
+@rule(str.format)
+def _str_format(ev: "E", v: Value, *args: Value, **kwargs: Value) -> Value:
+    return Const(str.format(model.text(v), *texts(ev, args), **named_texts(ev, kwargs)))
+
+
+def texts(ev: "E", args: Any) -> list[Any]:
+    from .calls import readable
+
+    return [readable(ev, a, str.format) for a in args]
+
+
+def named_texts(ev: "E", kwargs: dict[str, Value]) -> dict[str, Any]:
+    return dict(zip(kwargs, texts(ev, kwargs.values())))
+
+
+@rule(str.join)
+def _join(ev: "E", v: Value, items: Value) -> Value:
+    return model.fold(
+        ev, str.join, model.text(v), [python_value(i) for i in model.unpack(ev, items)]
+    )
+
+
+@rule(hash)
+def _hash(ev: "E", v: Value) -> Value:
+    if (found := constant(v)) is not ABSENT and isinstance(v, Const | Tuple):
+        return Const(hash(found))
+    raw = type_lookup(v.cls, "__hash__")
+    if type(raw) is type(_hash):
+        return model.call(ev, ev.wrap(raw, None), [v], {})
+    return refuse(f"the hash of {describe(v)}")
+
+
+@rule(callable)
+def _callable(ev: "E", v: Value) -> Value:
+    if isinstance(v.real, type):
+        return TRUE
+    return const_bool(type_lookup(v.cls, "__call__") is not MISSING)
+
+
+@rule(vars)
+def _vars(ev: "E", v: Value) -> Value:
+    return model.getattr_(ev, v, "__dict__")
+
+
+@rule(dir)
+def _dir(ev: "E", *v: Value) -> Value:
+    return refuse("dir()")
+
+
+# ---------------------------------------------------------------- generators and iterators
+@rule(type(i for i in ()).__next__, type(iter([])).__next__, type(iter(())).__next__)
+def _generator_next(ev: "E", it: Value) -> Value:
+    return _next(ev, it)
+
+
+@rule(type(i for i in ()).__iter__, type(iter([])).__iter__, type(iter(())).__iter__)
+def _self(ev: "E", it: Value) -> Value:
+    return it
+
+
+@rule(type(i for i in ()).send)
+def _send(ev: "E", it: Value, value: Value) -> Value:
+    return model.send(ev, it, value)
+
+
+@rule(type(i for i in ()).throw)
+def _throw(ev: "E", it: Value, kind: Value, *rest: Value) -> Value:
+    error = rest[0] if rest and rest[0].cls is not type(None) else kind
+    return model.send(ev, it, NONE, Raised(model.exception(ev, error), ev.at))
+
+
+@rule(type(i for i in ()).close)
+def _close(ev: "E", it: Value) -> Value:
+    if not isinstance(it, Generator) or it.finished:
+        return NONE
+    if not it.started:
+        it.finished = True
+        return NONE
+    try:
+        model.send(ev, it, NONE, Raised(new_object(ev, GeneratorExit, [], {}), ev.at))  # type: ignore[arg-type]
+    except Raised as raised:
+        if issubclass(raised.value.cls, GeneratorExit | StopIteration):
+            return NONE
+        raise
+    return ev.throw(RuntimeError, "generator ignored GeneratorExit")
+
+
+# ---------------------------------------------------------------- what has no effect we keep
+@rule(logging.Logger.isEnabledFor)
+def _is_enabled(ev: "E", logger: Value, level: Value) -> Value:
+    if logger.real is ABSENT:
+        return refuse("a logger made while evaluating")
+    enabled = logger.real.isEnabledFor(python_value(level))
+    return refuse("logs") if enabled else FALSE

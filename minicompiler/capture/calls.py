@@ -1,0 +1,218 @@
+"""What calling a value means.
+
+In order: the table of builtins (by the real callable), polyfills, torch operators, classes, Python
+functions to inline, pure builtins to fold. What is none of these is refused.
+"""
+
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodWrapperType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from . import data_model as model
+from .frame_hook import MISSING, type_lookup
+from .values import (
+    ABSENT,
+    Const,
+    Dict,
+    Function,
+    Method,
+    Obj,
+    Tensor,
+    Tuple,
+    Value,
+    constant,
+    describe,
+    is_literal,
+    refuse,
+)
+
+if TYPE_CHECKING:
+    from .evaluator import Evaluation
+
+Rule = Callable[..., Value]
+RULES: dict[Any, Rule] = {}  # the real callable -> rule(ev, *args, **kwargs)
+POLYFILLS: dict[Any, Callable[..., Any]] = {}  # the real callable -> Python code to inline instead
+PURE: set[Any] = set()  # builtins that may run while evaluating, given constants
+REFUSED_CALLS: dict[Any, tuple[str, str]] = {}  # the real callable -> reason, hint
+
+
+def rule(*functions: Any) -> Callable[[Rule], Rule]:
+    """Register the rule for one or several real callables; twice for one is a mistake."""
+
+    def register(made: Rule) -> Rule:
+        for function in dict.fromkeys(functions):  # a type may inherit another's slot
+            assert function not in RULES, function
+            RULES[function] = made
+        return made
+
+    return register
+
+
+def found_in(table: Any, real: Any) -> bool:
+    try:
+        return real in table
+    except TypeError:  # unhashable
+        return False
+
+
+def call(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    if isinstance(fn, Method):
+        return call(ev, fn.function, [fn.self_value, *args], kwargs)
+    real = fn.real
+    if real is ABSENT:
+        if isinstance(fn, Function):
+            return ev.inline(fn, args, kwargs)
+        return call_object(ev, fn, args, kwargs)
+    if found_in(RULES, real):
+        return apply(RULES[real], ev, args, kwargs)
+    if found_in(POLYFILLS, real):
+        return call(ev, ev.wrap(POLYFILLS[real], None), args, kwargs)
+    if found_in(REFUSED_CALLS, real):
+        refuse(*REFUSED_CALLS[real])
+    from . import torch_calls
+
+    if torch_calls.is_operator(real):
+        return torch_calls.call_operator(ev, real, args, kwargs)
+    if isinstance(fn, Function):
+        if reason := torch_calls.disabled(real):
+            refuse(reason)
+        return ev.inline(fn, args, kwargs)
+    if isinstance(real, type) and not found_in(PURE, real):
+        return construct(ev, fn, args, kwargs)
+    if isinstance(real, BuiltinFunctionType | MethodWrapperType) and has_self(real):
+        of = ev.wrap(real.__self__, None)
+        unbound = type_lookup(type(real.__self__), real.__name__)
+        if not isinstance(of, Const) and unbound is not MISSING:
+            return call(ev, Method(ev.wrap(unbound, None), of), args, kwargs)
+    if is_pure(real, args):
+        return fold(ev, real, args, kwargs)
+    if type(real).__name__ in ("OpOverload", "OpOverloadPacket"):
+        return torch_calls.call_operator(ev, real, args, kwargs)
+    if isinstance(real, BuiltinFunctionType | type(list.append) | type(int.__add__)):
+        refuse(f"calls {describe(fn)}, which is not Python code")
+    return call_object(ev, fn, args, kwargs)
+
+
+def has_self(real: Any) -> bool:
+    of = real.__self__
+    return of is not None and not isinstance(of, type) and type(of).__name__ != "module"
+
+
+def apply(made: Rule, ev: "Evaluation", args: list[Value], kwargs: dict[str, Value]) -> Value:
+    try:
+        return made(ev, *args, **kwargs)
+    except TypeError as error:
+        inside = error.__traceback__ and error.__traceback__.tb_next
+        if inside is None:  # the call does not fit the rule's own parameters
+            refuse(f"this way of calling {made.__name__.strip('_')}")
+        raise
+
+
+def call_object(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    bound = model.special(ev, fn, "__call__")
+    if bound is None:
+        ev.throw(TypeError, f"'{fn.cls.__name__}' object is not callable")
+    assert bound is not None
+    if isinstance(bound, Method) and type(bound.function.real) is type(int.__add__):
+        if not found_in(RULES, bound.function.real):
+            refuse(f"calls {describe(fn)}, which is not Python code")
+    return call(ev, bound, args, kwargs)
+
+
+def is_pure(real: Any, args: list[Value]) -> bool:
+    if found_in(PURE, real):
+        return True
+    kind = type(real)
+    if kind in model.METHOD_DESCRIPTORS:  # a method of a literal: str.join, int.bit_length, ...
+        owner = real.__objclass__
+        return bool(args) and isinstance(args[0], Const) and owner is not object
+    if kind is BuiltinFunctionType:
+        return is_literal(real.__self__) or getattr(real, "__module__", None) in PURE_MODULES
+    return False
+
+
+PURE_MODULES = ("math", "cmath", "_operator", "_bisect", "_struct", "binascii", "unicodedata")
+
+
+def fold(ev: "Evaluation", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """Run a pure function now, on constants."""
+    values = [readable(ev, a, real) for a in args]
+    named = {k: readable(ev, a, real) for k, a in kwargs.items()}
+    return model.fold(ev, real, *values, **named)
+
+
+def readable(ev: "Evaluation", v: Value, real: Any) -> Any:
+    found = constant(v)
+    if found is ABSENT:
+        if isinstance(v, Tensor):
+            refuse(f"{getattr(real, '__name__', real)} of the data of a tensor")
+        if isinstance(v, Tuple) or v.cls in (list, dict):
+            if isinstance(v, Dict):
+                v.values(ev)
+            found = constant(v if isinstance(v, Dict) else Tuple(model.unpack(ev, v)))
+            found = list(found) if v.cls is list and found is not ABSENT else found
+        else:
+            items = model.unpack(ev, v) if model.is_iterator(v) else None
+            found = ABSENT if items is None else constant(Tuple(items))
+    if found is ABSENT:
+        refuse(f"{getattr(real, '__name__', real)} of {describe(v)}")
+    return found
+
+
+# ---------------------------------------------------------------- making objects
+def construct(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """type.__call__, or what the metaclass puts in its place."""
+    cls = fn.real
+    meta = type_lookup(type(cls), "__call__")
+    if isinstance(meta, FunctionType):
+        if constant_class(cls):  # Enum("name") and the like
+            return fold(ev, cls, args, kwargs)
+        return call(ev, ev.wrap(meta, None), [fn, *args], kwargs)
+    if constant_class(cls):
+        return fold(ev, cls, args, kwargs)
+    return instantiate(ev, fn, args, kwargs)
+
+
+def constant_class(cls: type) -> bool:
+    import enum
+
+    return issubclass(cls, enum.Enum) or cls in (torch.device, complex, bytes, torch.Generator)
+
+
+def instantiate(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    cls = fn.real
+    new = type_lookup(cls, "__new__")
+    new_function = new.__func__ if isinstance(new, staticmethod) else new
+    if getattr(cls, "__abstractmethods__", None):
+        refuse(f"instantiates the abstract class {cls.__name__}")
+    if isinstance(new_function, FunctionType):
+        source = ev.class_source(fn, "__new__")
+        made = call(ev, ev.wrap(new_function, model.field(source, "__func__")), [fn, *args], kwargs)
+    else:
+        made = new_object(ev, cls, args, kwargs)
+    made.born = ev.at
+    if issubclass(made.cls, cls):
+        init, source = type_lookup(cls, "__init__"), ev.class_source(fn, "__init__")
+        if init is not object.__init__:
+            call(ev, ev.wrap(init, source), [made, *args], kwargs)
+        elif (args or kwargs) and not isinstance(new_function, FunctionType):
+            if new is object.__new__:
+                refuse(f"{cls.__name__}() takes no arguments")
+    return made
+
+
+def new_object(ev: "Evaluation", cls: type, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """`cls.__new__` where a builtin type provides it."""
+    if issubclass(cls, BaseException):
+        made = Obj(cls)
+        made.fields["args"] = Tuple(args)
+        return made
+    new = type_lookup(cls, "__new__")
+    if new is object.__new__ or new is MISSING:
+        return Obj(cls)
+    for base in cls.__mro__:
+        if found_in(RULES, getattr(base, "__new__", None)) and base.__new__ is not object.__new__:
+            return RULES[base.__new__](ev, ev.wrap(cls, None), *args, **kwargs)
+    return refuse(f"makes a {cls.__qualname__}, whose constructor is not Python code")

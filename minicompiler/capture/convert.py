@@ -1,0 +1,285 @@
+"""The entry of capture: one frame, once.
+
+In: a code object, the arguments of this call, and `compile_graph`. Out: `Converted` (a replacement
+function and the guards under which it stands for the frame) or `Skip` (run it eagerly, and why).
+Invariant: nothing that the user can see has happened when this returns.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
+from typing import Any
+
+import torch
+from torch import fx
+
+from .. import report
+from ..errors import Unsupported
+from ..settings import config
+from . import builtin_rules, container_rules, polyfills
+from .emit import Text, Unbuildable
+from .evaluator import Evaluation
+from .frame import BreakHere, Frame, Handled
+from .guards import GuardSet
+from .resume import LANDINGS, Entry, after, cells, enter
+from .source import Cell as CellSource
+from .source import Local
+from .values import NULL, Lazy, Obj, Raised, Tensor, Value, describe
+
+CompileGraph = Callable[[fx.GraphModule, list[Any]], Callable[..., Any]]
+TABLES = (builtin_rules, container_rules, polyfills)  # imported for what they register
+REFUSED_FLAGS = 0x20 | 0x80 | 0x100 | 0x200  # generators and coroutines
+
+
+@dataclass(frozen=True)
+class Converted:
+    replacement: FunctionType
+    guards: GuardSet
+    source: str = ""  # the replacement as text, for reading
+
+
+@dataclass(frozen=True)
+class Skip:
+    reason: str
+
+
+@dataclass
+class Options:
+    """What the caller wants of this frame. `strict` lets the compiler's own errors through."""
+
+    fullgraph: bool = False
+    strict: bool = False
+
+
+@dataclass
+class Attempt:
+    """The plan for the next evaluation: where to break, and why."""
+
+    break_at: int | None = None
+    reason: str = ""
+    where: str = ""
+    tried: list[int] = field(default_factory=list)
+
+
+def convert(
+    code: CodeType,
+    func: FunctionType,
+    args: tuple[Any, ...],
+    f_globals: dict[str, Any],
+    builtins: Any,
+    compile_graph: CompileGraph,
+    options: Options | None = None,
+) -> Converted | Skip:
+    """Evaluate the frame symbolically; where that is not possible, again up to the break."""
+    options = options or Options()
+    if code in LANDINGS:
+        return Skip("runs eagerly up to the next graph")
+    if code.co_flags & REFUSED_FLAGS:
+        return Skip("generators and coroutines run eagerly")
+    attempt = Attempt()
+    while True:
+        guards = GuardSet([*parameters(code), *code.co_freevars], f_globals, builtins)
+        guards.add_ambient()
+        with ambient_restored():
+            ev = Evaluation(guards, f_globals, attempt.break_at)
+            frame = outermost(ev, code, args)
+            try:
+                found: Value | None = None
+                with suppress(BreakHere):
+                    found = frame.enter()
+                return finish(ev, frame, found, attempt, builtins, compile_graph)
+            except Raised as raised:
+                name = raised.value.cls.__name__
+                why = Unsupported(f"raises {name}{message_of(raised.value)}")
+                where, at = ev.where() or frame.where(), raised.step
+            except Unsupported as error:
+                why, where, at = error, error.where, ev.at
+            except Unbuildable as error:
+                why, where, at = Unsupported(error.reason), frame.where(), error.value.born
+            except RecursionError:
+                return Skip("evaluation nests too deeply")
+            except Exception as error:
+                if options.strict:
+                    raise
+                return Skip(f"internal error: {type(error).__name__}: {error}")
+        if options.fullgraph:
+            raise Unsupported(why.reason, why.hint or "", where)
+        step = break_step(frame, at)
+        if attempt.break_at is not None and step >= attempt.break_at:
+            return Skip(why.reason)
+        attempt = Attempt(step, why.reason, where)
+
+
+def message_of(exception: Obj) -> str:
+    args = exception.fields.get("args")
+    texts = [describe(i) for i in getattr(args, "contents", []) if isinstance(i, Value)]
+    return f": {', '.join(texts)}" if texts else ""
+
+
+@contextmanager
+def ambient_restored() -> Iterator[None]:
+    """Evaluation sets the real grad mode and autocast state, so that fakes see them."""
+    grad = torch.is_grad_enabled()
+    devices = [d for d in ("cpu", "cuda") if torch.amp.is_autocast_available(d)]
+    casts = [(d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in devices]
+    cache = torch.is_autocast_cache_enabled()
+    try:
+        yield
+    finally:
+        torch._C._set_grad_enabled(grad)
+        for device, enabled, dtype in casts:
+            torch.set_autocast_enabled(device, enabled)
+            torch.set_autocast_dtype(device, dtype)
+        torch.set_autocast_cache_enabled(cache)
+
+
+def parameters(code: CodeType) -> list[str]:
+    n = code.co_argcount + code.co_kwonlyargcount
+    n += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+    return list(code.co_varnames[:n])
+
+
+def outermost(ev: Evaluation, code: CodeType, args: tuple[Any, ...]) -> Frame:
+    """The frame itself. Arguments are read, and guarded, only when it uses them."""
+    names = parameters(code)
+    free = tuple(
+        ev.wrap_cell(cell, CellSource(name, i))
+        for i, (name, cell) in enumerate(zip(code.co_freevars, args[len(names) :]))
+    )
+    frame = Frame(ev, code, ev.globals_of(ev.f_globals, None), free)
+    frame.locals = {n: Lazy(a, Local(n)) for n, a in zip(names, args)}
+    return frame
+
+
+def break_step(frame: Frame, at: int) -> int:
+    """Where to break for the sake of step `at`: inside a loop, where the loop is first entered."""
+    index = frame.steps[at] if at < len(frame.steps) else frame.inst.index
+    loop = frame.code.loop_around(index)
+    if loop is None or loop.head not in frame.steps:
+        return at
+    return frame.steps.index(loop.head)
+
+
+def finish(
+    ev: Evaluation,
+    frame: Frame,
+    found: Value | None,
+    attempt: Attempt,
+    builtins: Any,
+    compile_graph: CompileGraph,
+) -> Converted | Skip:
+    """Write the replacement: returns `found`, or breaks where the frame stands."""
+    record = report.current()
+    code = frame.code.code
+    worth = ev.graph.operations or config.keep_empty_graphs
+    names = [*parameters(code), *code.co_freevars]
+    plain = {
+        n: n if n.isidentifier() and n not in ("G", "B") else f"p{i}" for i, n in enumerate(names)
+    }
+    text = Text(ev, plain, builtins)
+    if found is not None:
+        if not worth:
+            return Skip("no tensor operations")
+        result = text.value(found)
+        text.effects()
+        text.lines.append(f"return {result}")
+    else:
+        if not worth and not handles_tensors(frame):
+            return Skip(attempt.reason)
+        write_break(ev, frame, text)
+    inputs = [text.read(t.source) for t in ev.graph.inputs if t.source is not None]
+    restore_ambient(ev)
+    compiled = None
+    if ev.graph.operations:
+        ev.graph.graph.output(tuple(text.outputs))
+        gm = fx.GraphModule({}, ev.graph.graph, code.co_name)
+        record.add("graph", gm)
+        record.count("graphs")
+        compiled = compile_graph(gm, [t.real for t in ev.graph.inputs])
+        names_out = "".join(f"{n}, " for n in text.outputs.values())
+        graph_line = f"{names_out + '= ' if names_out else ''}graph({', '.join(inputs)})"
+        text.names["graph"] = compiled
+    else:
+        graph_line = "pass"
+    if ev.graph.mutated():
+        distinct = [t.source for t in ev.graph.inputs if t.source is not None]
+        ev.guards.add("DISTINCT", None, tuple(distinct), frame.where())
+    body = [*text.reads, graph_line, *text.lines]
+    source = f"def {safe(code.co_name)}({', '.join(plain.values())}):\n    " + "\n    ".join(body)
+    exec(compile(source, f"<replacement of {code.co_name}>", "exec"), text.names)
+    replacement = text.names[safe(code.co_name)]
+    record.add("replacement", source)
+    record.add("guards", ev.guards)
+    record.count("frames")
+    if found is None:
+        record.count("breaks")
+        record.reason(f"{attempt.reason}\n  at {attempt.where}")
+    return Converted(replacement, ev.guards, source)
+
+
+def safe(name: str) -> str:
+    return name if name.isidentifier() else "frame"
+
+
+def handles_tensors(frame: Frame) -> bool:
+    """Is there anything to compile behind the break?"""
+    for v in [*frame.locals.values(), *frame.stack, *(c.content for c in frame.cells.values())]:
+        real = v.real if isinstance(v, Lazy) else getattr(v, "real", None)
+        if isinstance(v, Tensor) or isinstance(real, torch.Tensor | torch.nn.Module):
+            return True
+    return False
+
+
+def restore_ambient(ev: Evaluation) -> None:
+    """The graph leaves grad mode and autocast as it found them; the replacement sets them."""
+    for key, (setter, before) in ev.ambient.items():
+        if ev.ambient_now[key] != before:
+            node = ev.graph.graph.call_function(setter, (*key[1:], before))
+            node.meta["val"] = None
+
+
+def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
+    """Effects, then the landing with the stack and the live locals."""
+    inst = frame.code.instructions[frame.index]
+    if any(isinstance(v, Handled) for v in frame.stack) or ev.handled is not None:
+        raise Unbuildable(Obj(type(None)), "a graph break while an exception is being handled")
+    layout = tuple(v is not NULL for v in frame.stack)
+    live = tuple(n for n in sorted(frame.code.live[inst.index]) if n in frame.locals)
+    entry = Entry(frame.code.code, inst.index, layout, live)
+    loop = frame.code.loop_around(inst.index)
+    if loop is not None:
+        exits = loop_exits(frame, entry, loop.head, loop.last)
+    else:
+        exits = {
+            j: resumed(frame, j, after(inst, layout, j == inst.target))
+            for j in frame.code.successors(inst.index)
+        }
+    landing = enter(entry, exits, ev.f_globals, f"_eager_{inst.index}")
+    stack = [text.value(v) for v in frame.stack if v is not NULL]
+    passed = [text.value(frame.locals[n]) for n in live]
+    closure = [text.value(frame.cells[n]) for n in cells(frame.code.code)]
+    text.effects()
+    if closure:
+        make = f"{text.const(FunctionType)}({text.const(landing)}, G, None, None, ({', '.join(closure)},))"
+    else:
+        make = text.const(FunctionType(landing, ev.f_globals))
+    text.lines.append(f"return {make}({', '.join([*stack, *passed])})")
+
+
+def resumed(frame: Frame, index: int, layout: tuple[bool, ...]) -> Entry:
+    live = tuple(n for n in sorted(frame.code.live[index]) if n in frame.locals)
+    return Entry(frame.code.code, index, layout, live)
+
+
+def loop_exits(frame: Frame, entry: Entry, head: int, last: int) -> dict[int, Entry]:
+    """A loop that breaks runs eagerly as a whole; what follows it is captured, where all that it
+    needs is bound before the loop."""
+    exits = {}
+    for index, depth in frame.code.depths(entry.index, len(entry.layout), last).items():
+        if head <= index <= last:
+            continue
+        layout = (*entry.layout[:depth], *[True] * (depth - len(entry.layout)))
+        if frame.code.live[index] <= set(frame.locals):
+            exits[index] = resumed(frame, index, layout)
+    return exits

@@ -1,0 +1,364 @@
+"""From evaluated values back to Python: the text of the replacement function.
+
+In: values (what to return or hand on), effects, the graph. Out: Python source and its namespace.
+Every object is rebuilt once, so that identity and aliasing survive; outside objects are read by
+their sources before the graph runs; effects come after it, in program order.
+"""
+
+import functools
+from collections import OrderedDict, defaultdict, deque
+from types import CellType, FunctionType, MappingProxyType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .calls import POLYFILLS
+from .frame_hook import own_dict
+from .source import Const as ConstSource
+from .source import Source
+from .values import (
+    ABSENT,
+    Cell,
+    Const,
+    Dict,
+    Function,
+    Generator,
+    Iterator,
+    Lazy,
+    List,
+    Method,
+    Obj,
+    Set,
+    Slice,
+    Tensor,
+    Tuple,
+    Value,
+    View,
+    constant,
+    describe,
+    refuse,
+)
+
+if TYPE_CHECKING:
+    from .evaluator import Evaluation
+
+PLAIN = (int, str, bool, type(None), bytes)
+
+
+def skipped(it: Any, n: int) -> Any:
+    """A fresh iterator, n items further."""
+    for _ in range(n):
+        next(it)
+    return it
+
+
+class Unbuildable(Exception):
+    """A value that cannot be made again; the graph may break where it was made instead."""
+
+    def __init__(self, value: Value, reason: str) -> None:
+        self.value, self.reason = value, reason
+        super().__init__(reason)
+
+
+class Text:
+    """Also the `Scope` of sources: each path is read once, at the top."""
+
+    def __init__(self, ev: "Evaluation", parameters: dict[str, str], builtins: Any) -> None:
+        self.ev, self.parameters = ev, parameters
+        self.reads: list[str] = []  # lines before the graph
+        self.lines: list[str] = []  # lines after it
+        self.names: dict[str, Any] = {"G": ev.f_globals, "B": builtins}
+        self.constants: dict[int, str] = {}
+        self.paths: dict[Source, str] = {}
+        self.made: dict[int, str] = {}
+        self.building: dict[int, list[int]] = {}  # id -> line number where creation may go
+        self.outputs: dict[torch.fx.Node, str] = {}
+
+    # ---------------------------------------------------------------- Scope
+    def read(self, source: Source) -> str:
+        if source not in self.paths:
+            text = source.python(self)
+            if text.isidentifier():
+                self.paths[source] = text
+            else:
+                name = self.paths[source] = f"v{len(self.paths)}"
+                self.reads.append(f"{name} = {text}")
+        return self.paths[source]
+
+    def vector(self, name: str) -> str:
+        return self.parameters[name]
+
+    def const(self, value: object) -> str:
+        if id(value) not in self.constants:
+            stem = getattr(value, "__name__", None) or type(value).__name__
+            stem = "".join(c if c.isalnum() else "_" for c in str(stem))
+            name = f"{stem}_{len(self.constants)}"
+            self.constants[id(value)] = name
+            self.names[name] = value
+        return self.constants[id(value)]
+
+    # ---------------------------------------------------------------- values
+    def value(self, v: Value | Lazy) -> str:
+        """An expression for `v`: a name or a literal."""
+        if isinstance(v, Lazy):
+            if v.source is None or isinstance(v.source, ConstSource):
+                return self.const(v.real)
+            return self.read(v.source)
+        if isinstance(v, Const):
+            return repr(v.value) if type(v.value) in PLAIN else self.const(v.value)
+        if id(v) in self.building:
+            self.building[id(v)].append(1)  # a cycle
+            return self.made[id(v)]
+        if id(v) not in self.made:
+            self.made[id(v)] = self._make(v)
+        return self.made[id(v)]
+
+    def _make(self, v: Value) -> str:
+        if isinstance(v, Tensor) and v.source is None:
+            name = self.outputs.setdefault(v.node, f"t{len(self.outputs)}")
+            return name
+        if v.real is not ABSENT:
+            if v.source is None or isinstance(v.source, ConstSource):
+                return self.const(v.real)
+            return self.read(v.source)
+        assert isinstance(v, Obj), v
+        return self._new(v)
+
+    def _new(self, v: Obj) -> str:
+        name = f"{v.cls.__name__.lower()}_{len(self.made)}"
+        name = self.made[id(v)] = "".join(c if c.isalnum() else "_" for c in name)
+        at = len(self.lines)
+        used = self.building[id(v)] = []
+        build = next((b for kind, b in BUILDERS.items() if isinstance(v, kind)), None)
+        created, filled, fill = (build or build_object)(self, v)
+        del self.building[id(v)]
+        if used and fill is None:
+            raise Unbuildable(v, f"{describe(v)} contains itself")
+        if used or not filled:
+            assert fill is not None or not used
+            self.lines.insert(at, f"{name} = {created}")
+            self.lines += [line.format(name) for line in fill or []]
+        else:
+            self.lines.append(f"{name} = {filled}")
+        if v.attributes is not None and not isinstance(v, Cell):
+            for key, value in v.attributes.pairs():
+                self.lines.append(
+                    f"{self.const(own_dict)}({name})[{self.value(key)}] = {self.value(value)}"
+                )
+        return name
+
+    def items(self, items: Any) -> str:
+        return "".join(f"{self.value(i)}, " for i in items)
+
+    def pairs(self, of: Dict) -> list[tuple[str, str]]:
+        return [(self.value(k), self.value(v)) for k, v in list(of.items.values())]
+
+    # ---------------------------------------------------------------- effects
+    def effects(self) -> None:
+        for of in self.ev.effects.order.values():
+            replay(self, of)
+        for key, (setter, before) in self.ev.ambient.items():
+            now = self.ev.ambient_now[key]
+            if now != before:
+                args = ", ".join(map(self.literal, (*key[1:], now)))
+                self.lines.append(f"{self.const(setter)}({args})")
+
+    def literal(self, value: Any) -> str:
+        return repr(value) if type(value) in PLAIN else self.const(value)
+
+
+Built = tuple[str, str, "list[str] | None"]  # empty object, whole object ("" if none), filling
+
+
+def build_list(t: Text, v: List) -> Built:
+    items = t.items(v.contents)
+    if issubclass(v.cls, deque):
+        return f"{t.const(v.cls)}((), {v.maxlen})", "", [f"{{}}.extend(({items}))"] if items else []
+    if v.cls is not list:
+        cls = t.const(v.cls)
+        return f"{t.const(list)}.__new__({cls})", "", [f"{t.const(list)}.extend({{}}, ({items}))"]
+    return "[]", f"[{items}]", [f"{{}}.extend(({items}))"]
+
+
+def build_tuple(t: Text, v: Tuple) -> Built:
+    items = t.items(v.contents)
+    if v.cls is tuple:
+        return "", f"({items})", None
+    cls = t.const(v.cls)
+    if v.cls is torch.Size or not hasattr(v.cls, "_fields"):
+        if v.cls.__new__ is not tuple.__new__ and v.cls.__module__ != "torch":
+            if not v.cls.__module__.startswith("torch.return_types"):
+                return "", f"{t.const(tuple)}.__new__({cls}, ({items}))", None
+        return "", f"{cls}(({items}))", None
+    return "", f"{t.const(tuple)}.__new__({cls}, ({items}))", None
+
+
+def build_dict(t: Text, v: Dict) -> Built:
+    pairs = t.pairs(v)
+    if v.cls is dict:
+        text = ", ".join(f"{k}: {x}" for k, x in pairs)
+        return "{}", f"{{{text}}}", [f"{{}}[{k}] = {x}" for k, x in pairs]
+    if v.cls is MappingProxyType:
+        refuse("a mappingproxy leaves the graph")
+    cls = t.const(v.cls)
+    setter = f"{t.const(dict_type(v.cls))}.__setitem__"
+    fill = [f"{setter}({{}}, {k}, {x})" for k, x in pairs]
+    if v.cls is defaultdict:
+        return f"{cls}({t.value(v.fields['default_factory'])})", "", fill
+    made = f"{t.const(dict_type(v.cls))}.__new__({cls})"
+    slots = [set_slot(t, "{}", name, value) for name, value in v.fields.items()]
+    return made, "", fill + slots
+
+
+def dict_type(cls: type) -> type:
+    return next(b for b in (OrderedDict, dict) if issubclass(cls, b))
+
+
+def build_set(t: Text, v: Set) -> Built:
+    items = t.items(v.items.values())
+    return f"{t.const(v.cls)}()", f"{t.const(v.cls)}(({items}))", None
+
+
+def build_slice(t: Text, v: Slice) -> Built:
+    return "", f"{t.const(slice)}({', '.join(map(t.value, v.parts))})", None
+
+
+def build_cell(t: Text, v: Cell) -> Built:
+    fill = [] if v.content is None else [f"{{}}.cell_contents = {t.value(v.content)}"]
+    return f"{t.const(CellType)}()", "", fill
+
+
+def build_function(t: Text, v: Function) -> Built:
+    cells = f"({t.items(v.closure)})" if v.closure else "None"
+    space = t.value(v.globals)
+    text = (
+        f"{t.const(FunctionType)}({t.const(v.code)}, {space}, {v.name!r}.rpartition('.')[2], "
+        f"{t.value(v.defaults)}, {cells})"
+    )
+    fill = [f"{{}}.__qualname__ = {v.name!r}"] if "." in v.name else []
+    if constant(v.kwdefaults) is not None:
+        fill.append(f"{{}}.__kwdefaults__ = {t.value(v.kwdefaults)}")
+    if v.annotations is not None:
+        if isinstance(v.annotations, Function):
+            fill.append(f"{{}}.__annotate__ = {t.value(v.annotations)}")
+        else:
+            pairs = t.value(v.annotations)
+            fill.append(f"{{}}.__annotations__ = dict(zip({pairs}[::2], {pairs}[1::2]))")
+    fill += [f"{{}}.{name} = {t.value(v.fields[name])}" for name in v.written]
+    return text, text if not fill else "", fill
+
+
+def build_method(t: Text, v: Method) -> Built:
+    function, of = t.value(v.function), t.value(v.self_value)
+    if isinstance(v.function, Function):
+        return "", f"{t.const(MethodType)}({function}, {of})", None
+    return "", f"{function}.__get__({of})", None
+
+
+def build_view(t: Text, v: View) -> Built:
+    return "", f"{t.value(v.of)}.{v.kind}()", None
+
+
+def build_iterator(t: Text, v: Iterator) -> Built:
+    if v.exhausted:
+        return "", f"{t.const(iter)}(())", None
+    made = f"{t.const(iter)}({t.value(v.of)})"
+    return "", f"{t.const(skipped)}({made}, {v.index})" if v.index else made, None
+
+
+def build_generator(t: Text, v: Generator) -> Built:
+    if v.started:
+        raise Unbuildable(v, "a generator that has started leaves the graph")
+    fn, args, kwargs = v.origin
+    original = next((o for o, p in POLYFILLS.items() if p is fn.real), None)
+    text = t.const(original) if original is not None else t.value(fn)
+    named = "".join(f"{name}={t.value(x)}, " for name, x in kwargs.items())
+    return "", f"{text}({t.items(args)}{named})", None
+
+
+def build_object(t: Text, v: Obj) -> Built:
+    cls = t.const(v.cls)
+    if v.cls is functools.partial:
+        func, args, keywords = (t.value(v.fields[n]) for n in ("func", "args", "keywords"))
+        return "", f"{cls}({func}, *{args}, **{keywords})", None
+    if issubclass(v.cls, BaseException):
+        made = f"{t.const(BaseException)}.__new__({cls}, *{t.value(v.fields['args'])})"
+        rest = {n: x for n, x in v.fields.items() if n != "args" and n != "__context__"}
+        if issubclass(v.cls, StopIteration | OSError | SyntaxError | SystemExit):
+            made = f"{cls}(*{t.value(v.fields['args'])})"
+        return made, "", [f"{{}}.{n} = {t.value(x)}" for n, x in rest.items()]
+    if type(v).__name__ not in ("Obj",):
+        raise Unbuildable(v, f"{describe(v)} leaves the graph")
+    fill = [set_slot(t, "{}", name, value) for name, value in v.fields.items()]
+    return f"{t.const(object)}.__new__({cls})", "", fill
+
+
+def set_slot(t: Text, of: str, name: str, value: Value) -> str:
+    return f"{t.const(object)}.__setattr__({of}, {name!r}, {t.value(value)})"
+
+
+BUILDERS: dict[type, Any] = {
+    List: build_list,
+    Tuple: build_tuple,
+    Dict: build_dict,
+    Set: build_set,
+    Slice: build_slice,
+    Cell: build_cell,
+    Function: build_function,
+    Method: build_method,
+    View: build_view,
+    Iterator: build_iterator,
+    Generator: build_generator,
+}
+
+
+def replay(t: Text, of: Obj) -> None:
+    """The lines that bring an outside object into its final state."""
+    if isinstance(of, Dict):
+        replay_dict(t, of)
+        return
+    name = t.value(of)
+    if isinstance(of, Cell):
+        if of.content is None:
+            t.lines.append(f"del {name}.cell_contents")
+        else:
+            t.lines.append(f"{name}.cell_contents = {t.value(of.content)}")
+    elif isinstance(of, List) and of.changed:
+        items = t.items(of.contents)
+        if issubclass(of.cls, deque):
+            t.lines += [f"{t.const(deque)}.clear({name})"]
+            t.lines += [f"{t.const(deque)}.extend({name}, ({items}))"]
+        else:
+            t.lines.append(f"{t.const(list)}.__setitem__({name}, slice(None), ({items}))")
+    elif isinstance(of, Set) and of.changed:
+        items = t.items(of.items.values())
+        t.lines += [f"{t.const(set)}.clear({name})", f"{t.const(set)}.update({name}, ({items}))"]
+    for field in of.written:
+        t.lines.append(set_slot(t, name, field, of.fields[field]))
+
+
+def replay_dict(t: Text, of: Dict) -> None:
+    owner = of.owner
+    if owner is not None and not isinstance(owner.real, ModuleType):
+        name = t.value(owner)
+        for key in of.deleted.values():
+            t.lines.append(f"{t.const(object)}.__delattr__({name}, {t.value(key)})")
+        for k in of.stored:
+            key, value = (t.value(x) for x in of.items[k])
+            t.lines.append(f"{t.const(object)}.__setattr__({name}, {key}, {value})")
+        if of.rebuilt:
+            refuse("rebuilds the __dict__ of an object")
+        return
+    name, kind = t.value(of), t.const(dict_type(of.cls))
+    if of.rebuilt:
+        pairs = t.pairs(of)
+        t.lines.append(f"{kind}.clear({name})")
+    else:
+        for key in of.deleted.values():
+            t.lines.append(f"{kind}.__delitem__({name}, {t.value(key)})")
+        pairs = [(t.value(k), t.value(x)) for k, x in (of.items[k] for k in of.stored)]
+    for key_text, value_text in pairs:
+        if of.cls is dict:
+            t.lines.append(f"{name}[{key_text}] = {value_text}")
+        else:
+            t.lines.append(f"{kind}.__setitem__({name}, {key_text}, {value_text})")

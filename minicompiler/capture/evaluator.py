@@ -1,0 +1,296 @@
+"""The symbolic evaluator: one attempt to evaluate a frame, and the frames it inlines.
+
+In: a code object and the arguments of one call. Out: the graph, what was assumed (guards), what is
+to be replayed (effects), and the stack and locals where evaluation ended.
+Invariant: evaluation never touches real objects. What it cannot follow raises `Unsupported`; then a
+new attempt stops right before that instruction of the outermost frame (`break_at`).
+"""
+
+import builtins
+import sys
+from collections import deque
+from collections.abc import Iterable
+from enum import Enum
+from types import CellType, FunctionType, MappingProxyType, MethodType
+from typing import Any
+
+import torch
+
+from ..settings import config
+from . import source as sources
+from .frame import Frame
+from .graph import CapturedGraph
+from .side_effects import Effects
+from .source import Attr, ClassAttr, Field, Item, ItemAs, ModuleItem, OwnDict, Source, TypeOf
+from .values import (
+    ABSENT,
+    Cell,
+    Const,
+    Dict,
+    Function,
+    Generator,
+    Lazy,
+    List,
+    Method,
+    Obj,
+    Set,
+    Slice,
+    Tuple,
+    Value,
+    is_fixed,
+    is_literal,
+    refuse,
+    throw,
+)
+
+TRUSTED = frozenset(sys.stdlib_module_names) | {"torch", "minicompiler", "typing_extensions"}
+# Not "test": CPython's own tests are user code like any other.
+
+
+def trusted(module: str | None) -> bool:
+    """Functions and classes of these modules are taken as they are, without a guard."""
+    return module is not None and module.partition(".")[0] in TRUSTED and module != "__main__"
+
+
+class Evaluation:
+    """One attempt. `step` counts instructions of the outermost frame."""
+
+    def __init__(self, guards: Any, f_globals: dict[str, Any], break_at: int | None) -> None:
+        self.guards, self.f_globals, self.break_at = guards, f_globals, break_at
+        self.step = 0
+        self.graph = CapturedGraph()
+        self.effects = Effects()
+        self.frames: list[Frame] = []
+        self.memo: dict[int, Value] = {}
+        self.kept: list[Any] = []  # keeps ids in `memo` valid
+        self.spaces: dict[int, Dict] = {}
+        self.assumed: set[tuple[Any, ...]] = set()
+        self.handled: Obj | None = None  # the exception that except clauses are handling
+        # (switch, its arguments) -> (setter, value at entry), and the value now
+        self.ambient: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+        self.ambient_now: dict[tuple[Any, ...], Any] = {}
+
+    # ---------------------------------------------------------------- guards
+    def where(self) -> str:
+        """The user's line: innermost frame that is not torch's or Python's own."""
+        for frame in reversed(self.frames):
+            if not trusted(frame.module) or frame is self.frames[0]:
+                return frame.where()
+        return ""
+
+    def assume(self, kind: str, source: Source, expected: Any) -> None:
+        key = (kind, source, expected if isinstance(expected, str | tuple) else id(expected))
+        try:
+            if key in self.assumed:
+                return
+            self.assumed.add(key)
+        except TypeError:
+            pass  # an unhashable part: guarded twice at worst
+        self.guards.add(kind, source, expected, self.where())
+
+    # ---------------------------------------------------------------- outside objects
+    def wrap(self, real: Any, source: Source | None) -> Value:
+        """The value of an outside object; the same object always gives the same value."""
+        if is_literal(real):
+            if source is not None:
+                self.assume("ID" if isinstance(real, Enum) else "EQUALS", source, real)
+            return Const(real, source)
+        if (known := self.memo.get(id(real))) is not None:
+            if source is not None and source != known.source:
+                if known.source is None:
+                    known.source = source
+                    self.assume("ID" if is_fixed(real) else "TYPE", source, identity_of(real))
+                elif is_fixed(real) or isinstance(known.source, sources.Const):
+                    self.assume("ID", source, real)
+                else:
+                    self.assume("ALIASED", source, known.source)
+            return known
+        made = self._wrap_new(real, source)
+        self.memo[id(real)] = made
+        self.kept.append(real)
+        return made
+
+    def _wrap_new(self, real: Any, source: Source | None) -> Value:
+        if isinstance(real, torch.Tensor):
+            if source is None:
+                source = sources.Const(real)
+            self.assume("TENSOR", source, real)
+            return self.graph.input(real, source)
+        cls = type(real)
+        if is_fixed(real) or cls in (FunctionType, MethodType):
+            if source is not None:
+                self.assume("ID" if cls is not MethodType else "TYPE", source, identity_of(real))
+            return self._wrap_callable(real, source)
+        if cls is type(slice(0)):
+            return Slice([self.wrap(p, part(source, n)) for n, p in slice_parts(real)])
+        if source is None and cls not in (tuple, torch.Size):
+            source = sources.Const(real)  # mutable: reached by reference, its contents guarded
+        if source is not None:
+            self.assume("TYPE", source, cls)
+        if isinstance(real, tuple | list | deque):
+            return self._wrap_sequence(real, source)
+        if isinstance(real, dict | MappingProxyType):
+            return Dict(cls, real, source, unread=real)
+        if isinstance(real, set | frozenset):
+            if not all(map(is_literal, real)):
+                if cls is set or not all(map(is_fixed, real)):
+                    refuse("a set of objects from outside")
+            if source is not None:
+                self.assume("EQUALS", source, real)
+            return Set([self.wrap(i, None) for i in real], cls, real, source)
+        if cls is CellType:
+            return Cell(real, source)
+        return Obj(cls, real, source)
+
+    def _wrap_callable(self, real: Any, source: Source | None) -> Value:
+        if isinstance(real, FunctionType):
+            return Function.outside(self, real, source)
+        if isinstance(real, MethodType):
+            function = self.wrap(real.__func__, part(source, "__func__"))
+            return Method(
+                function, self.wrap(real.__self__, part(source, "__self__")), real, source
+            )
+        return Obj(type(real), real, source)
+
+    def _wrap_sequence(self, real: Any, source: Source | None) -> Value:
+        cls = type(real)
+        base = next(b for b in (tuple, list, deque) if isinstance(real, b))
+        items = list(base.__iter__(real))
+        if source is not None:
+            self.assume("LENGTH", source, len(items))
+        plain = cls in (tuple, list, deque)
+        lazy = []
+        for i, item in enumerate(items):
+            at = None if source is None else Item(source, i) if plain else ItemAs(source, i, base)
+            lazy.append(Lazy(item, at))
+        if base is tuple:
+            return Tuple(lazy, cls, real, source)
+        return List(lazy, cls, real, source)
+
+    def wrap_cell(self, real: Any, source: Source | None) -> Cell:
+        found = self.wrap(real, source if source is not None else sources.Const(real))
+        assert isinstance(found, Cell)
+        return found
+
+    # ---------------------------------------------------------------- dictionaries from outside
+    def globals_of(self, real: dict[str, Any], function: Source | None) -> Dict:
+        """The namespace of a module; names of trusted modules are read without guards."""
+        if (known := self.spaces.get(id(real))) is None:
+            source: Source | None
+            if real is self.f_globals:
+                source = sources.Globals()
+            elif function is None or trusted(real.get("__name__")):
+                source = sources.Const(real)
+            else:
+                source = Field(function, "__globals__")
+            known = self.spaces[id(real)] = Dict(dict, real, source, unread=real)
+            self.memo[id(real)] = known
+            self.kept.append(real)
+        return known
+
+    def builtin(self, name: str) -> Value | None:
+        found = getattr(builtins, name, ABSENT)
+        return None if found is ABSENT else self.wrap(found, None)
+
+    def load_global(self, space: Dict, name: str) -> Value:
+        key = Const(name)
+        if (found := space.get(self, key)) is not None:
+            return found
+        if (builtin := self.builtin(name)) is not None:
+            return builtin
+        return self.throw(NameError, f"name '{name}' is not defined")
+
+    def item_of(self, real: Any, key: Any) -> Any:
+        """The item of an outside dictionary, or ABSENT, past what subclasses make of it."""
+        if isinstance(real, dict):
+            return dict.get(real, key, ABSENT)
+        return real.get(key, ABSENT)
+
+    def keys_of(self, real: Any) -> list[Any]:
+        return list(sources.keys_of(real))
+
+    def item_source(self, of: Dict, raw: Any, position: int | None = None) -> Source | None:
+        """How the value under key `raw` is reached; none for what trusted modules define."""
+        source = of.source
+        if source is None:
+            return None
+        if source is not None and isinstance(source, sources.Const) and of.real is not None:
+            found = self.item_of(of.real, raw)
+            name = of.real.get("__name__") if isinstance(of.real, dict) else None
+            if isinstance(name, str) and (is_fixed(found) or isinstance(found, FunctionType)):
+                return None
+        if not is_literal(raw) and not isinstance(raw, tuple):
+            if position is None:
+                refuse("a dictionary look-up by an object")
+            return sources.KeyedBy(source, sources.DictKey(source, position))
+        if isinstance(source, OwnDict) and isinstance(raw, str):
+            return Attr(source.of, raw)
+        if isinstance(source, sources.Globals) and isinstance(raw, str):
+            return sources.Global(raw)
+        if isinstance(source, Attr) and source.name in ("_modules", "_parameters", "_buffers"):
+            if isinstance(raw, str) and of.cls is dict:
+                return ModuleItem(source.of, source.name, raw)
+        plain = of.cls in (dict, MappingProxyType)
+        return Item(source, raw) if plain else ItemAs(source, raw, dict)
+
+    def lazy_key(self, of: Dict, raw: Any, position: int) -> Value | Lazy:
+        """DICT_KEYS guards literal keys by value; an object is reached by its position."""
+        if is_literal(raw):
+            return Const(raw)
+        if of.source is None or is_fixed(raw):
+            return Lazy(raw, None)
+        return Lazy(raw, sources.DictKey(of.source, position))
+
+    # ---------------------------------------------------------------- making values
+    def sequence(self, cls: type, items: Iterable[Value | Lazy]) -> Value:
+        return List(items, cls) if issubclass(cls, list) else Tuple(items, cls)
+
+    def class_of(self, v: Value) -> Value:
+        if v.real is not ABSENT and v.source is not None and not isinstance(v, Const):
+            return self.wrap(v.cls, None if trusted(v.cls.__module__) else TypeOf(v.source))
+        return self.wrap(v.cls, None)
+
+    def class_source(self, cls: Value, name: str) -> Source | None:
+        """Where a class look-up of `name` is read again; None for classes taken as they are."""
+        if cls.source is None or trusted(cls.real.__module__):
+            return None
+        return ClassAttr(cls.source, name)
+
+    def class_attr_source(self, v: Value, cls: type, name: str) -> Source | None:
+        if isinstance(v, Const) or trusted(cls.__module__):
+            return None
+        return self.class_source(self.class_of(v), name)
+
+    @property
+    def at(self) -> int:
+        """The step of the outermost frame that is being evaluated."""
+        return self.step - 1
+
+    def throw(self, cls: type[BaseException], *args: Any) -> Any:
+        throw(self, cls, *args)
+
+    # ---------------------------------------------------------------- calls of Python functions
+    def inline(self, fn: Function, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        if len(self.frames) > config.inline_depth:
+            refuse("calls nest too deeply to be followed", "raise config.inline_depth")
+        frame = Frame(self, fn.code, fn.globals, fn.closure)
+        frame.bind(fn, args, kwargs)
+        if fn.code.co_flags & (0x80 | 0x100 | 0x200):
+            refuse("coroutines and asynchronous generators run eagerly")
+        if fn.code.co_flags & 0x20:
+            made = Generator(frame, (fn, args, kwargs))
+            made.born = self.step
+            return made
+        return frame.enter()
+
+
+def identity_of(real: Any) -> Any:
+    return real if is_fixed(real) or isinstance(real, FunctionType) else type(real)
+
+
+def part(source: Source | None, name: str) -> Source | None:
+    return None if source is None else Field(source, name)
+
+
+def slice_parts(s: slice) -> list[tuple[str, Any]]:
+    return [("start", s.start), ("stop", s.stop), ("step", s.step)]

@@ -1,0 +1,156 @@
+"""The torch-level FX graph under construction, run on fakes as it grows.
+
+In: calls of torch functions with values. Out: `fx.GraphModule` whose placeholders are the outside
+tensors in order of first use. Invariant: every node's meta has "val" (a fake or a Python value) and
+"stack" (the user's line); evaluation of a call on fakes never changes a real tensor.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import fx
+
+from ..errors import Unsupported
+from ..symbolic.fake import FakeMode
+from .source import Source
+from .values import (
+    ABSENT,
+    Const,
+    Dict,
+    Sequence,
+    Set,
+    Slice,
+    Tensor,
+    Value,
+    constant,
+    describe,
+    refuse,
+)
+
+if TYPE_CHECKING:
+    from .evaluator import Evaluation
+
+
+class CapturedGraph:
+    def __init__(self) -> None:
+        self.graph = fx.Graph()
+        self.mode = FakeMode()
+        self.inputs: list[Tensor] = []
+        self.known: dict[int, Tensor] = {}  # id(fake) -> its value
+        self.operations = 0
+        self.versions: dict[int, int] = {}  # id(fake) of inputs -> version at entry
+
+    def input(self, real: torch.Tensor, source: Source) -> Tensor:
+        """A placeholder for an outside tensor, its fake a leaf where the real one is."""
+        if not isinstance(real, torch.nn.Parameter) and type(real) is not torch.Tensor:
+            if type(real) is not torch.nn.Buffer:
+                refuse(f"a tensor of class {type(real).__name__}", "pass a plain torch.Tensor")
+        name = "".join(c if c.isalnum() else "_" for c in repr(source)).strip("_").lower()
+        with self._first_placeholder():
+            node = self.graph.placeholder(name)
+        fake = self.mode.fake(real)
+        node.meta["val"] = fake
+        made = Tensor(node, fake, real, source)
+        self.inputs.append(made)
+        self.known[id(fake)] = made
+        self.versions[id(fake)] = fake._version
+        return made
+
+    def _first_placeholder(self) -> Any:
+        nodes = self.graph._root.next
+        while nodes.op == "placeholder":
+            nodes = nodes.next
+        return self.graph.inserting_before(nodes)
+
+    def call(
+        self,
+        ev: "Evaluation",
+        target: Callable[..., Any] | str,
+        args: list[Value],
+        kwargs: dict[str, Value] | None = None,
+        keep: bool = False,
+    ) -> Value:
+        """Run `target` (a function, or the name of a tensor method) on fakes and record it. What
+        returns no tensor is a constant and leaves no node, unless `keep` says that it acts."""
+        fx_args = tuple(self.argument(a) for a in args)
+        fx_kwargs = {k: self.argument(v) for k, v in (kwargs or {}).items()}
+        fake_args, fake_kwargs = fx.map_arg((fx_args, fx_kwargs), lambda n: n.meta["val"])
+        run = getattr(torch.Tensor, target) if isinstance(target, str) else target
+        try:
+            with self.mode:
+                out = run(*fake_args, **fake_kwargs)
+        except Unsupported:
+            raise
+        except Exception as error:
+            # Eager reaches the same error at the same place, once the instruction runs for real.
+            refuse(f"{name_of(target)} raises {type(error).__name__}: {error}")
+        kind = "call_method" if isinstance(target, str) else "call_function"
+        node = self.graph.create_node(kind, target, fx_args, fx_kwargs)
+        node.meta["stack"] = ev.where()
+        if not keep and not has_tensor(out) and out is not None:
+            self.graph.erase_node(node)
+            return ev.wrap(out, None)
+        node.meta["val"] = out
+        self.operations += 1
+        return self.result(ev, node, out)
+
+    def result(self, ev: "Evaluation", node: fx.Node, out: Any) -> Value:
+        """The value of a call's result; parts of a tuple become getitem nodes."""
+        if isinstance(out, torch.Tensor):
+            if (known := self.known.get(id(out))) is not None:
+                return known  # in place, or an operator that returned its input
+            if type(out) in (torch.Tensor, torch.nn.Parameter):
+                out = node.meta["val"] = self.mode.lift(out)
+            self.known[id(out)] = made = Tensor(node, out)
+            return made
+        if isinstance(out, tuple | list) and has_tensor(out):
+            items: list[Value] = []
+            for i, part in enumerate(out):
+                if isinstance(part, torch.Tensor) and id(part) in self.known:
+                    items.append(self.known[id(part)])
+                    continue
+                item = self.graph.call_function(operator.getitem, (node, i))
+                item.meta.update(val=part, stack=node.meta.get("stack"))
+                items.append(self.result(ev, item, part))
+            return ev.sequence(type(out), items)
+        return ev.wrap(out, None)
+
+    def argument(self, v: Value) -> Any:
+        """A value as an argument of a node."""
+        if isinstance(v, Tensor):
+            return v.node
+        if isinstance(v, Const):
+            return v.value
+        if isinstance(v, Sequence):
+            items = [self.argument(i) for i in v.known()]
+            if v.cls is list or v.cls is tuple:
+                return v.cls(items)
+            return tuple(items) if v.cls is torch.Size else refuse_argument(v)
+        if isinstance(v, Slice):
+            return slice(*(self.argument(p) for p in v.parts))
+        if isinstance(v, Dict) and v.cls is dict and v.unread is None:
+            return {constant(k): self.argument(x) for k, x in v.pairs()}
+        if isinstance(v, Set):
+            return refuse_argument(v)
+        found = constant(v)
+        return refuse_argument(v) if found is ABSENT else found
+
+    def mutated(self) -> list[Tensor]:
+        """Inputs that the graph writes."""
+        return [t for t in self.inputs if t.fake._version != self.versions[id(t.fake)]]
+
+
+def refuse_argument(v: Value) -> Any:
+    return refuse(f"{describe(v)} as an argument of a tensor operation")
+
+
+def name_of(target: Any) -> str:
+    return target if isinstance(target, str) else getattr(target, "__name__", repr(target))
+
+
+def has_tensor(out: Any) -> bool:
+    if isinstance(out, tuple | list):
+        return any(has_tensor(o) for o in out)
+    return isinstance(out, torch.Tensor)

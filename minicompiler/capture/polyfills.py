@@ -1,0 +1,383 @@
+"""Builtins written in Python: the evaluator inlines these in place of the C ones.
+
+Each behaves as its original for the arguments that programs give it; what it leaves out it does not
+accept, so that the call is refused instead.
+"""
+
+import collections
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from .calls import POLYFILLS
+
+
+def replaces(*originals: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(polyfill: Callable[..., Any]) -> Callable[..., Any]:
+        for original in originals:
+            POLYFILLS[original] = polyfill
+        return polyfill
+
+    return register
+
+
+def iterate_by_index(sequence: Any) -> Iterator[Any]:
+    """The old protocol: __getitem__ until IndexError."""
+    i = 0
+    while True:
+        try:
+            item = sequence[i]
+        except IndexError:
+            return
+        yield item
+        i += 1
+
+
+# ---------------------------------------------------------------- builtins
+@replaces(enumerate)
+def enumerate_(iterable: Any, start: int = 0) -> Iterator[Any]:
+    i = start
+    for item in iterable:
+        yield i, item
+        i += 1
+
+
+@replaces(zip)
+def zip_(*iterables: Any, strict: bool = False) -> Iterator[Any]:
+    iterators = [iter(i) for i in iterables]
+    if not iterators:
+        return
+    while True:
+        items = []
+        for position, it in enumerate(iterators):
+            try:
+                items.append(next(it))
+            except StopIteration:
+                if strict:
+                    check_zip(iterators, position)
+                return
+        yield tuple(items)
+
+
+def check_zip(iterators: list[Any], position: int) -> None:
+    missing = object()
+    if position:
+        raise ValueError(f"zip() argument {position + 1} is shorter than argument 1")
+    for other in range(1, len(iterators)):
+        if next(iterators[other], missing) is not missing:
+            raise ValueError(f"zip() argument {other + 1} is longer than argument 1")
+
+
+@replaces(map)
+def map_(function: Any, *iterables: Any) -> Iterator[Any]:
+    for args in zip(*iterables):
+        yield function(*args)
+
+
+@replaces(filter)
+def filter_(function: Any, iterable: Any) -> Iterator[Any]:
+    for item in iterable:
+        if item if function is None else function(item):
+            yield item
+
+
+@replaces(reversed)
+def reversed_(sequence: Any) -> Iterator[Any]:
+    if hasattr(type(sequence), "__reversed__") and not isinstance(sequence, list | range):
+        if isinstance(sequence, dict):
+            sequence = list(sequence)
+        else:
+            yield from sequence.__reversed__()
+            return
+    elif isinstance(sequence, collections.abc.ItemsView | collections.abc.KeysView):
+        sequence = list(sequence)
+    for i in range(len(sequence) - 1, -1, -1):
+        yield sequence[i]
+
+
+@replaces(any)
+def any_(iterable: Any) -> bool:
+    for item in iterable:
+        if item:
+            return True
+    return False
+
+
+@replaces(all)
+def all_(iterable: Any) -> bool:
+    for item in iterable:
+        if not item:
+            return False
+    return True
+
+
+@replaces(sum)
+def sum_(iterable: Any, /, start: Any = 0) -> Any:
+    total = start
+    for item in iterable:
+        total = total + item
+    return total
+
+
+def extreme(name: str, better: Callable[[Any, Any], bool]) -> Callable[..., Any]:
+    missing = object()
+
+    def find(*args: Any, key: Any = None, default: Any = missing) -> Any:
+        items = args[0] if len(args) == 1 else args
+        best = best_key = missing
+        for item in items:
+            k = item if key is None else key(item)
+            if best is missing or better(k, best_key):
+                best, best_key = item, k
+        if best is missing:
+            if default is missing:
+                raise ValueError(f"{name}() arg is an empty sequence")
+            return default
+        return best
+
+    return find
+
+
+POLYFILLS[max] = extreme("max", lambda a, b: a > b)
+POLYFILLS[min] = extreme("min", lambda a, b: a < b)
+
+
+# ---------------------------------------------------------------- sequences and dictionaries
+@replaces(list.index, tuple.index, collections.deque.index)
+def index(self: Any, value: Any, start: int = 0, stop: int | None = None) -> int:
+    for i in range(len(self))[start:stop]:
+        if self[i] is value or self[i] == value:
+            return i
+    raise ValueError(f"{value!r} is not in {type(self).__name__}")
+
+
+@replaces(list.count, tuple.count, collections.deque.count)
+def count(self: Any, value: Any) -> int:
+    n = 0
+    for item in self:
+        if item is value or item == value:
+            n += 1
+    return n
+
+
+@replaces(list.remove, collections.deque.remove)
+def remove(self: Any, value: Any) -> None:
+    for i in range(len(self)):
+        if self[i] is value or self[i] == value:
+            del self[i]
+            return
+    raise ValueError("list.remove(x): x not in list")
+
+
+@replaces(list.__contains__, tuple.__contains__, collections.deque.__contains__)
+def sequence_contains(self: Any, value: Any) -> bool:
+    for item in self:
+        if item is value or item == value:
+            return True
+    return False
+
+
+POLYFILLS[type({}.values()).__contains__ if hasattr(type({}.values()), "__contains__") else 0] = (
+    sequence_contains
+)
+POLYFILLS[type({}.items()).__contains__] = sequence_contains
+
+
+def sequence_order(kind: Any, decide: Callable[[Any, Any], bool], on_equal: Any) -> Any:
+    def compare(self: Any, other: Any) -> Any:
+        if not isinstance(other, kind):
+            return NotImplemented
+        for a, b in zip(self, other):
+            if not (a is b or a == b):
+                return decide(a, b)
+        return on_equal(len(self), len(other))
+
+    return compare
+
+
+for _kind in (list, tuple, collections.deque):
+    POLYFILLS[_kind.__lt__] = sequence_order(_kind, lambda a, b: a < b, lambda m, n: m < n)
+    POLYFILLS[_kind.__le__] = sequence_order(_kind, lambda a, b: a <= b, lambda m, n: m <= n)
+    POLYFILLS[_kind.__gt__] = sequence_order(_kind, lambda a, b: a > b, lambda m, n: m > n)
+    POLYFILLS[_kind.__ge__] = sequence_order(_kind, lambda a, b: a >= b, lambda m, n: m >= n)
+    POLYFILLS[_kind.__eq__] = sequence_order(_kind, lambda a, b: False, lambda m, n: m == n)
+    POLYFILLS[_kind.__ne__] = sequence_order(_kind, lambda a, b: True, lambda m, n: m != n)
+
+
+@replaces(dict.__eq__)
+def dict_eq(self: Any, other: Any) -> Any:
+    if not isinstance(other, dict):
+        return NotImplemented
+    if len(self) != len(other):
+        return False
+    for key, value in self.items():
+        if key not in other:
+            return False
+        found = other[key]
+        if not (found is value or found == value):
+            return False
+    return True
+
+
+@replaces(collections.OrderedDict.__eq__)
+def ordered_eq(self: Any, other: Any) -> Any:
+    if isinstance(other, collections.OrderedDict) and list(self) != list(other):
+        return False
+    return dict.__eq__(self, other)
+
+
+@replaces(dict.__ne__, collections.OrderedDict.__ne__)
+def dict_ne(self: Any, other: Any) -> Any:
+    equal = self.__eq__(other)
+    return equal if equal is NotImplemented else not equal
+
+
+# ---------------------------------------------------------------- functools, operator, itertools
+missing_initial = object()
+
+
+@replaces(functools.reduce)
+def reduce(function: Any, iterable: Any, initial: Any = missing_initial, /) -> Any:
+    it = iter(iterable)
+    if initial is missing_initial:
+        try:
+            value = next(it)
+        except StopIteration:
+            raise TypeError("reduce() of empty iterable with no initial value") from None
+    else:
+        value = initial
+    for item in it:
+        value = function(value, item)
+    return value
+
+
+@replaces(operator.itemgetter)
+def itemgetter(*items: Any) -> Any:
+    if len(items) == 1:
+        return lambda of: of[items[0]]
+    return lambda of: tuple(of[i] for i in items)
+
+
+@replaces(operator.attrgetter)
+def attrgetter(*names: str) -> Any:
+    def get(of: Any, path: str) -> Any:
+        for name in path.split("."):
+            of = getattr(of, name)
+        return of
+
+    if len(names) == 1:
+        return lambda of: get(of, names[0])
+    return lambda of: tuple(get(of, name) for name in names)
+
+
+@replaces(itertools.chain)
+def chain(*iterables: Any) -> Iterator[Any]:
+    for iterable in iterables:
+        yield from iterable
+
+
+POLYFILLS[itertools.chain.from_iterable] = lambda iterables: chain_from(iterables)
+
+
+def chain_from(iterables: Any) -> Iterator[Any]:
+    for iterable in iterables:
+        yield from iterable
+
+
+@replaces(itertools.repeat)
+def repeat(item: Any, times: int | None = None) -> Iterator[Any]:
+    while times is None or times > 0:
+        yield item
+        times = None if times is None else times - 1
+
+
+@replaces(itertools.count)
+def count_from(start: Any = 0, step: Any = 1) -> Iterator[Any]:
+    while True:
+        yield start
+        start = start + step
+
+
+@replaces(itertools.islice)
+def islice(iterable: Any, *args: Any) -> Iterator[Any]:
+    s = slice(*args)
+    start, stop, step = s.start or 0, s.stop, s.step or 1
+    it, i, wanted = iter(iterable), 0, start
+    while stop is None or i < stop:
+        try:
+            item = next(it)
+        except StopIteration:
+            return
+        if i == wanted:
+            yield item
+            wanted += step
+        i += 1
+
+
+@replaces(itertools.product)
+def product(*iterables: Any, repeat: int = 1) -> Iterator[Any]:
+    results: list[Any] = [()]
+    for pool in [tuple(i) for i in iterables] * repeat:
+        results = [(*done, item) for done in results for item in pool]
+    yield from results
+
+
+@replaces(itertools.accumulate)
+def accumulate(iterable: Any, function: Any = operator.add, *, initial: Any = None) -> Any:
+    it = iter(iterable)
+    total = initial
+    if initial is None:
+        try:
+            total = next(it)
+        except StopIteration:
+            return
+    yield total
+    for item in it:
+        total = function(total, item)
+        yield total
+
+
+@replaces(itertools.zip_longest)
+def zip_longest(*iterables: Any, fillvalue: Any = None) -> Iterator[Any]:
+    columns = [list(i) for i in iterables]
+    for i in range(max([len(c) for c in columns], default=0)):
+        yield tuple([c[i] if i < len(c) else fillvalue for c in columns])
+
+
+@replaces(itertools.takewhile)
+def takewhile(predicate: Any, iterable: Any) -> Iterator[Any]:
+    for item in iterable:
+        if not predicate(item):
+            return
+        yield item
+
+
+@replaces(itertools.combinations)
+def combinations(iterable: Any, r: int) -> Iterator[Any]:
+    pool = tuple(iterable)
+    if r == 0:
+        yield ()
+        return
+    for i in range(len(pool)):
+        for rest in combinations(pool[i + 1 :], r - 1):
+            yield (pool[i], *rest)
+
+
+@replaces(itertools.pairwise)
+def pairwise(iterable: Any) -> Iterator[Any]:
+    items = list(iterable)
+    yield from zip(items, items[1:])
+
+
+# ---------------------------------------------------------------- torch
+@replaces(torch.nn.Module.__getattr__)
+def module_getattr(self: Any, name: str) -> Any:
+    for table in ("_parameters", "_buffers", "_modules"):
+        entries = self.__dict__.get(table)
+        if entries is not None and name in entries:
+            return entries[name]
+    raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

@@ -1,0 +1,202 @@
+"""Code that enters a function in the middle.
+
+Around a graph break there are two such functions. The *landing* runs the original bytecode, eagerly,
+from the instruction that could not be captured; so the exceptions that it raises meet the original
+handlers. Right after that instruction (after a loop that breaks: at the loop's exits) it calls the
+*resume function*, which starts there, is captured like any function, and whose result it returns.
+
+Both take the stack and the live locals as arguments and all variables shared with closures as free
+variables. NULLs on the stack are pushed again, never passed.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+from bytecode import Bytecode, CellVar, CompilerFlags, FreeVar, Instr, Label, TryBegin, TryEnd
+
+from .decode import VERSION, Code, Instruction, decode
+
+IF_TRUE = "POP_JUMP_FORWARD_IF_TRUE" if VERSION < (3, 12) else "POP_JUMP_IF_TRUE"
+# Code objects made here that run eagerly by design.
+LANDINGS: set[CodeType] = set()
+VALUE, NULL_SLOT = True, False
+Layout = tuple[bool, ...]  # what each stack slot holds, bottom first
+
+PUSHES = dict.fromkeys(
+    """STORE_ATTR STORE_SUBSCR STORE_SLICE STORE_GLOBAL STORE_DEREF STORE_FAST DELETE_ATTR
+    DELETE_SUBSCR DELETE_GLOBAL POP_TOP LIST_EXTEND SET_UPDATE DICT_UPDATE DICT_MERGE LIST_APPEND
+    SET_ADD MAP_ADD""".split(),
+    0,
+) | {"BEFORE_WITH": 2, "LOAD_SPECIAL": 2}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where and how a function is entered."""
+
+    code: CodeType
+    index: int
+    layout: Layout
+    live: tuple[str, ...]  # locals that are passed
+
+
+def cells(code: CodeType) -> tuple[str, ...]:
+    """All variables that live in cells, in the order of the closure of code made here."""
+    return (*code.co_cellvars, *code.co_freevars)
+
+
+def after(inst: Instruction, layout: Layout, jump: bool) -> Layout:
+    """Stack layout behind an instruction that runs in Python."""
+    import dis
+
+    argument = inst.arg if inst.opcode >= dis.HAVE_ARGUMENT else None
+    effect = dis.stack_effect(inst.opcode, argument, jump=jump)
+    if inst.opname == "CALL" and VERSION == (3, 11):
+        effect = -inst.arg - 1  # together with PRECALL
+    if inst.opname == "LOAD_METHOD" or (
+        inst.opname in ("LOAD_ATTR", "LOAD_SUPER_ATTR") and VERSION >= (3, 12) and inst.arg & 1
+    ):
+        left = layout[: len(layout) + effect - 2]
+        return (*left, *((NULL_SLOT, VALUE) if VERSION < (3, 13) else (VALUE, NULL_SLOT)))
+    pushes = PUSHES.get(inst.opname, 1)
+    if inst.opname.startswith("UNPACK_SEQUENCE"):
+        pushes = inst.arg
+    elif inst.opname == "UNPACK_EX":
+        pushes = (inst.arg & 0xFF) + (inst.arg >> 8) + 1
+    elif "JUMP" in inst.opname:
+        pushes = 0
+    size = len(layout) + effect
+    return (*layout[: size - pushes], *[VALUE] * pushes)
+
+
+def call(n: int) -> list[Instr]:
+    return [Instr("PRECALL", n), Instr("CALL", n)] if VERSION == (3, 11) else [Instr("CALL", n)]
+
+
+def enter(entry: Entry, exits: dict[int, Entry], space: dict[str, Any], suffix: str) -> CodeType:
+    """The code of a function that starts at `entry`. With `exits` (index -> entry of the resume
+    function that goes on from there) it is a landing, else a resume function."""
+    code, decoded = entry.code, decode(entry.code)
+    original = Bytecode.from_code(code)
+    stack = [f"stack_{i}" for i in range(sum(entry.layout))]
+    made = Bytecode()
+    made.name = f"{code.co_name.partition('<')[0] or code.co_name}{suffix}"
+    made.filename, made.first_lineno = code.co_filename, code.co_firstlineno
+    made.docstring = None
+    made.argnames = [*stack, *entry.live]
+    made.argcount = len(made.argnames)
+    made.freevars = list(cells(code))
+    made.flags = original.flags & ~(CompilerFlags.VARARGS | CompilerFlags.VARKEYWORDS)
+    target, start = Label(), Label()
+    made.extend(_head(entry, stack, target, start))
+    tails: dict[int, Label] = {index: Label() for index in exits}
+    made.extend(_body(original, decoded, entry, target, tails, rewrite=bool(exits)))
+    for index, label in tails.items():
+        made.append(label)
+        made.extend(_tail(exits[index], space))
+    result = made.to_code(compute_exception_stack_depths=True)
+    if exits or suffix.startswith("_eager"):
+        LANDINGS.add(result)
+    return result
+
+
+def _head(entry: Entry, stack: list[str], target: Label, start: Label) -> Iterable[Any]:
+    if names := cells(entry.code):
+        yield Instr("COPY_FREE_VARS", len(names))
+    yield Instr("RESUME", 0)
+    # Never taken. It keeps the code before the entry reachable, so that every protected region
+    # gets its stack depth.
+    yield from [Instr("LOAD_CONST", False), Instr(IF_TRUE, start)]
+    names_left = iter(stack)
+    for slot in entry.layout:
+        yield Instr("LOAD_FAST", next(names_left)) if slot else Instr("PUSH_NULL")
+    yield from [Instr("JUMP_FORWARD", target), start]
+
+
+def _body(
+    original: Bytecode,
+    decoded: Code,
+    entry: Entry,
+    target: Label,
+    tails: dict[int, Label],
+    rewrite: bool,
+) -> Iterable[Any]:
+    """The original instructions: entered at `target`, left at the `tails`."""
+    entry_raw = decoded.instructions[entry.index].raw
+    leave = {decoded.instructions[i].raw: label for i, label in tails.items()}
+    raw = -1
+    in_head = True
+    open_try: TryBegin | None = None
+    renamed: dict[int, TryBegin] = {}
+    for item in original:
+        if isinstance(item, TryBegin):
+            open_try = item
+        elif isinstance(item, TryEnd):
+            item = TryEnd(renamed.get(id(item.entry), item.entry))
+            open_try = None
+        if isinstance(item, Instr):
+            raw += 1
+            if raw == entry_raw:
+                if open_try is not None:  # split the region: it is entered in its middle
+                    again = TryBegin(open_try.target, open_try.push_lasti, open_try.stack_depth)
+                    renamed[id(open_try)] = again
+                    yield from [TryEnd(open_try), target, again]
+                else:
+                    yield target
+            if raw in leave:
+                yield from [Instr("LOAD_CONST", True), Instr(IF_TRUE, leave[raw])]
+            if in_head and item.name in ("MAKE_CELL", "COPY_FREE_VARS", "RESUME"):
+                in_head = item.name != "RESUME"
+                continue
+            if isinstance(item.arg, CellVar):
+                item = Instr(item.name, FreeVar(item.arg), location=item.location)
+            if rewrite and raw == entry_raw:
+                yield from _without_method(item)
+                continue
+        yield item
+
+
+def _without_method(item: Instr) -> Iterable[Instr]:
+    """Load a method as a bound object, so that the stack behind it has a known layout."""
+    bound, null, location = item.arg, Instr("PUSH_NULL"), item.location
+    if item.name == "LOAD_METHOD":
+        yield from [null, Instr("SWAP", 2), Instr("LOAD_ATTR", bound, location=location)]
+    elif item.name == "LOAD_ATTR" and isinstance(bound, tuple) and bound[0]:
+        load = Instr("LOAD_ATTR", (False, bound[1]), location=location)
+        yield from [null, Instr("SWAP", 2), load] if VERSION < (3, 13) else [load, null]
+    else:
+        yield item
+
+
+def _tail(entry: Entry, space: dict[str, Any]) -> Iterable[Instr]:
+    """Hand stack and locals to the resume function and return what it returns."""
+    code = enter(entry, {}, space, f"_resume_{entry.index}")
+    names = []
+    for i, slot in reversed(list(enumerate(entry.layout))):
+        yield Instr("STORE_FAST", f"left_{i}")  # a NULL, too, leaves the stack this way
+        if slot:
+            names.append(f"left_{i}")
+    null = Instr("PUSH_NULL")
+    if VERSION < (3, 13):
+        yield null
+    if code.co_freevars:
+        load = "LOAD_CLOSURE" if VERSION < (3, 13) else "LOAD_FAST"
+        for name in code.co_freevars:
+            yield Instr(load, FreeVar(name))
+        yield Instr("BUILD_TUPLE", len(code.co_freevars))
+        yield Instr("LOAD_CONST", code)
+        if VERSION < (3, 13):
+            yield Instr("MAKE_FUNCTION", 8)
+        else:
+            yield from [Instr("MAKE_FUNCTION"), Instr("SET_FUNCTION_ATTRIBUTE", 8)]
+    else:
+        yield Instr("LOAD_CONST", FunctionType(code, space))
+    if VERSION >= (3, 13):
+        yield null
+    arguments = [*reversed(names), *entry.live]
+    for name in arguments:
+        yield Instr("LOAD_FAST", name)
+    yield from call(len(arguments))
+    yield Instr("RETURN_VALUE")

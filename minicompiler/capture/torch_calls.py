@@ -1,0 +1,336 @@
+"""Torch functions and tensor attributes: what becomes a node of the graph, and what does not.
+
+Operators and the functions of torch.nn.functional are nodes as they are called; other Python code
+of torch (modules, optimizers, distributions) is inlined like the user's own.
+"""
+
+from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.nn.functional as F
+
+from . import data_model as model
+from . import source as sources
+from .calls import PURE, REFUSED_CALLS, RULES, rule
+from .frame_hook import MISSING, type_lookup
+from .values import (
+    ABSENT,
+    FALSE,
+    NONE,
+    TRUE,
+    Const,
+    Dict,
+    Function,
+    Generator,
+    Iterator,
+    List,
+    Method,
+    Raised,
+    Sequence,
+    Tensor,
+    Tuple,
+    Value,
+    new_exception,
+    python_value,
+    refuse,
+)
+
+if TYPE_CHECKING:
+    from .evaluator import Evaluation as E
+
+# Modules whose Python functions are nodes too.
+FUNCTIONAL = ("torch.functional", "torch.nn.functional", "torch._lowrank", "torch.nn._VF")
+# C functions that act on torch's state rather than on tensors: ambient modes are tracked (below).
+STATEFUL = """manual_seed seed initial_seed set_rng_state get_rng_state set_default_dtype
+set_default_device set_default_tensor_type use_deterministic_algorithms set_num_threads
+_C._set_grad_enabled set_grad_enabled set_printoptions save load compile from_numpy as_tensor_none
+set_flush_denormal set_deterministic_debug_mode set_float32_matmul_precision from_file frombuffer
+from_dlpack to_dlpack init_num_threads""".split()
+# Tensor methods that depend on data, leave the graph, or change what others see of the tensor.
+REFUSED_METHODS = dict.fromkeys(
+    "item tolist numpy __array__ __bool__ __int__ __float__ __index__ __complex__".split(),
+    "takes the value of a tensor",
+)
+REFUSED_METHODS |= dict.fromkeys(
+    "storage untyped_storage data_ptr set_ resize_ resize_as_ share_memory_ pin_memory "
+    "__dlpack__ __reduce_ex__ __deepcopy__ as_subclass numpy_T".split(),
+    "looks at the memory of a tensor",
+)
+REFUSED_METHODS |= dict.fromkeys(
+    "backward register_hook register_post_accumulate_grad_hook retain_grad __format__ "
+    "__repr__ __str__ __hash__ map_ map2_ apply_ requires_grad_ detach_".split(),
+    "reaches beyond the graph",
+)
+DISABLED: set[Any] = set()  # functions that run eagerly by the user's wish
+ALLOWED: set[Any] = set()  # functions that become nodes by the user's wish
+OPERATOR_KINDS = (BuiltinFunctionType, type(torch.Tensor.add), type(torch.Tensor.__add__))
+
+
+def is_operator(real: Any) -> bool:
+    """Does a call of `real` become a node?"""
+    if real in ALLOWED if _hashable(real) else False:
+        return True
+    if isinstance(real, FunctionType):
+        if real.__module__ == "torch._tensor":
+            return real.__name__ in TENSOR_PYTHON
+        if real.__module__ not in FUNCTIONAL:
+            return (
+                getattr(F, real.__name__, None) is real and real.__module__ == "torch._jit_internal"
+            )
+        return not real.__name__.startswith(("has_torch", "handle_torch", "_verify"))
+    if isinstance(real, OPERATOR_KINDS):
+        owner = getattr(real, "__objclass__", None)
+        if owner is not None:
+            return owner in (torch._C.TensorBase, torch.Tensor)
+        of = getattr(real, "__self__", None)
+        return of is VARIABLE_FUNCTIONS or getattr(of, "__name__", "") in NATIVE_MODULES
+    return False
+
+
+def _hashable(real: Any) -> bool:
+    return type(real).__hash__ is not None
+
+
+VARIABLE_FUNCTIONS = torch.add.__self__  # type: ignore[attr-defined]
+NATIVE_MODULES = ("torch._C._nn", "torch._C._special", "torch._C._linalg", "torch._C._fft")
+NATIVE_MODULES += ("torch._C._sparse", "torch._C._nested")
+TENSOR_PYTHON = """norm split unique_consecutive stft istft __rsub__ __rdiv__ __rpow__ __pow__
+__ipow__ __rmatmul__ __rfloordiv__ __rmod__ __rtruediv__ __rlshift__ __rrshift__ unflatten
+is_shared lu dim_order refine_names align_to rename index_put_ __contains__ __abs__ __neg__
+__pos__ __invert__ __len__ __itruediv__""".split()
+
+
+def call_operator(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    name = getattr(real, "__name__", str(real))
+    method = getattr(real, "__objclass__", None) is not None
+    if method or getattr(real, "__module__", None) == "torch._tensor":
+        if name in REFUSED_METHODS:
+            refuse(f"Tensor.{name} {REFUSED_METHODS[name]}")
+        if args and not isinstance(args[0], Tensor):
+            refuse(f"Tensor.{name} on something that is no tensor")
+        if name.startswith("__"):
+            return ev.graph.call(ev, real, deep(ev, args), deep_dict(ev, kwargs))
+        return ev.graph.call(ev, name, deep(ev, args), deep_dict(ev, kwargs))
+    if name in STATEFUL:
+        refuse(f"torch.{name} acts on torch's own state")
+    if isinstance(real, FunctionType) and any(isinstance(a, Function | Method) for a in args):
+        return ev.inline(ev.wrap(real, None), args, kwargs)  # type: ignore[arg-type]
+    return ev.graph.call(ev, real, deep(ev, args), deep_dict(ev, kwargs))
+
+
+def deep(ev: "E", args: list[Value]) -> list[Value]:
+    """Arguments with their containers read, so that they can become arguments of a node."""
+    return [read(ev, a) for a in args]
+
+
+def deep_dict(ev: "E", kwargs: dict[str, Value]) -> dict[str, Value]:
+    return {k: read(ev, v) for k, v in kwargs.items()}
+
+
+def read(ev: "E", v: Value) -> Value:
+    if isinstance(v, Iterator | Generator):
+        return List(deep(ev, model.unpack(ev, v)))
+    if isinstance(v, Sequence):
+        for item in v.read(ev):
+            read(ev, item)
+        if v.cls not in (list, tuple, torch.Size) and issubclass(v.cls, list | tuple):
+            return List(v.contents) if isinstance(v, List) else Tuple(v.contents)
+    if isinstance(v, Dict):
+        for item in v.values(ev):
+            read(ev, item)
+    return v
+
+
+# ---------------------------------------------------------------- attributes of tensors
+# Properties that are views or copies: a node each.
+VIEWS = ("T", "mT", "H", "mH", "real", "imag")
+CONSTANTS = """shape dtype device ndim layout is_cuda is_cpu is_sparse is_quantized is_meta is_mps
+requires_grad is_leaf itemsize nbytes names is_nested is_mkldnn is_xpu is_complex_ is_vulkan
+is_xla is_sparse_csr is_mtia is_maia is_ipu volatile""".split()
+
+
+def tensor_attribute(ev: "E", v: Tensor, name: str) -> Value:
+    if name in CONSTANTS:
+        if name == "is_leaf" and v.source is None and v.fake.requires_grad:
+            return FALSE if v.fake.grad_fn is not None else TRUE
+        found = getattr(v.fake, name)
+        return ev.wrap(found, None)
+    if name == "data":
+        return ev.graph.call(ev, "detach", [v])
+    if name in VIEWS:
+        return ev.graph.call(ev, getattr, [v, Const(name)])
+    if name == "grad_fn":
+        return NONE if v.fake.grad_fn is None else refuse("looks at grad_fn")
+    if name == "grad":
+        return tensor_grad(ev, v)
+    if name == "__class__":
+        return ev.wrap(v.cls, None)
+    raw = type_lookup(v.cls, name)
+    if raw is not MISSING:
+        if isinstance(raw, FunctionType):
+            if is_operator(raw) or raw.__module__ == "torch._tensor":
+                return Method(ev.wrap(raw, None), v)
+            return Method(ev.wrap(raw, None), v)
+        if type(raw) in model.METHOD_DESCRIPTORS:
+            return Method(ev.wrap(raw, None), v)
+        if isinstance(raw, GetSetDescriptorType | property):
+            refuse(f"Tensor.{name}")
+        if type(raw).__name__ in ("bool", "int", "str"):
+            return ev.wrap(raw, None)
+    if v.real is not ABSENT and raw is MISSING:
+        space = model.namespace(ev, v)
+        if space is not None and (own := space.get(ev, Const(name))) is not None:
+            return own
+    message = f"'{v.cls.__name__}' object has no attribute '{name}'"
+    raise Raised(new_exception(AttributeError, message), ev.at)
+
+
+def tensor_grad(ev: "E", v: Tensor) -> Value:
+    if v.grad is None:
+        if v.source is None:
+            if v.fake.requires_grad:
+                refuse("the .grad of a computed tensor")
+            return NONE
+        v.grad = ev.wrap(v.real.grad, sources.Field(v.source, "grad"))
+    return v.grad
+
+
+# ---------------------------------------------------------------- ambient modes
+def ambient(name: str, setter: Any, getter: Any) -> None:
+    """A C-level switch: a node that sets it, and the real switch set while evaluating."""
+
+    @rule(setter)
+    def set_(ev: "E", *args: Value) -> Value:
+        key = (name, *[python_value(a) for a in args[:-1]])
+        ev.ambient.setdefault(key, (setter, getter(*key[1:])))
+        ev.ambient_now[key] = python_value(args[-1])
+        ev.graph.call(ev, setter, list(args), keep=True)
+        return NONE
+
+    if getter not in RULES:
+
+        @rule(getter)
+        def get(ev: "E", *args: Value) -> Value:
+            return Const(getter(*map(python_value, args)))
+
+
+ambient("grad mode", torch._C._set_grad_enabled, torch.is_grad_enabled)
+ambient("autocast", torch.set_autocast_enabled, torch.is_autocast_enabled)
+ambient("autocast dtype", torch.set_autocast_dtype, torch.get_autocast_dtype)
+ambient("autocast cache", torch.set_autocast_cache_enabled, torch.is_autocast_cache_enabled)
+
+
+@rule(torch.autocast_increment_nesting, torch.autocast_decrement_nesting)
+def _nesting(ev: "E") -> Value:
+    """Counts regions for the cast cache; the graph's regions need none: nothing is cached."""
+    return Const(1)
+
+
+@rule(torch.clear_autocast_cache)
+def _clear_cache(ev: "E") -> Value:
+    return NONE
+
+
+@rule(torch.is_inference_mode_enabled)
+def _inference(ev: "E") -> Value:
+    return Const(torch.is_inference_mode_enabled())
+
+
+REFUSED_CALLS[torch._C._InferenceMode] = ("enters inference mode", "use torch.no_grad()")
+PURE |= {torch._C._is_torch_function_enabled, torch.is_anomaly_enabled}
+PURE |= {torch.amp.autocast_mode.is_autocast_available, torch._C._len_torch_function_stack}
+PURE |= {torch._C._get_cudnn_enabled, torch.backends.mha.get_fastpath_enabled}
+PURE |= {torch._C._get_privateuse1_backend_name, torch.get_autocast_gpu_dtype}
+PURE |= {torch.get_autocast_cpu_dtype, torch._C._autograd._profiler_enabled}
+
+
+# ---------------------------------------------------------------- questions about compilation
+@rule(torch.compiler.is_compiling, torch.compiler.is_dynamo_compiling)
+def _is_compiling(ev: "E") -> Value:
+    return TRUE
+
+
+@rule(torch.jit.is_tracing, torch.jit.is_scripting, torch.compiler.is_exporting)
+def _is_tracing(ev: "E") -> Value:
+    return FALSE
+
+
+@rule(torch._C._log_api_usage_once)
+def _log_usage(ev: "E", *args: Value) -> Value:
+    return NONE
+
+
+@rule(torch.overrides.has_torch_function, torch._C._has_torch_function)
+def _has_torch_function(ev: "E", *args: Value) -> Value:
+    return FALSE
+
+
+for _name in ("_has_torch_function_unary", "_has_torch_function_variadic"):
+    if getattr(torch._C, _name) not in RULES:
+        RULES[getattr(torch._C, _name)] = _has_torch_function
+
+
+@rule(torch.is_floating_point, torch.is_complex)
+def _is_kind(ev: "E", v: Value) -> Value:
+    if not isinstance(v, Tensor):
+        return refuse("asks the dtype of something that is no tensor")
+    return ev.wrap(v.fake.is_floating_point(), None)
+
+
+RULES[torch.is_complex] = lambda ev, v: ev.wrap(v.fake.is_complex(), None)
+
+
+@rule(torch.is_tensor)
+def _is_tensor(ev: "E", v: Value) -> Value:
+    return TRUE if isinstance(v, Tensor) else FALSE
+
+
+PURE.discard(torch.is_tensor)
+
+
+@rule(torch.numel)
+def _numel(ev: "E", v: Value) -> Value:
+    return model.call_method(ev, v, "numel")
+
+
+@rule(torch.Tensor.__len__)
+def _tensor_len(ev: "E", v: Value) -> Value:
+    return Const(model.length(ev, v))
+
+
+@rule(torch.Tensor.__iter__)
+def _tensor_iter(ev: "E", v: Value) -> Value:
+    return model.iter_(ev, v)
+
+
+@rule(torch.Tensor.__setitem__)
+def _tensor_setitem(ev: "E", v: Value, key: Value, value: Value) -> Value:
+    model.setitem(ev, v, key, value)
+    return NONE
+
+
+@rule(torch.Tensor.__getitem__)
+def _tensor_getitem(ev: "E", v: Value, key: Value) -> Value:
+    return model.getitem(ev, v, key)
+
+
+@rule(torch.Tensor.__hash__)
+def _tensor_hash(ev: "E", v: Value) -> Value:
+    return refuse("the hash of a tensor")
+
+
+REFUSED_CALLS[torch.manual_seed] = ("seeds torch's random generator", "seed outside")
+REFUSED_CALLS[torch.seed] = ("seeds torch's random generator", "seed outside")
+
+
+def disabled(real: Any) -> str | None:
+    """Why a Python function is not to be inlined, if so."""
+    if real in DISABLED or getattr(real, "_torchdynamo_disable", False):
+        return f"{real.__qualname__} is marked to run eagerly"
+    if real.__module__ in NEVER_INLINED:
+        return f"{real.__module__}.{real.__qualname__} runs eagerly"
+    return None
+
+
+NEVER_INLINED = ("torch.utils.data", "torch.autograd", "torch.serialization", "torch._dynamo")

@@ -1,0 +1,223 @@
+"""What the evaluator knows about one Python object.
+
+`Const` is an immutable literal, `Tensor` a node of the graph, `Obj` everything with identity. An
+`Obj` with `real` stands for an object that exists outside; writes go to the value and are replayed
+after the graph. An `Obj` without is new: it is built only if it escapes.
+"""
+
+import enum
+from dataclasses import dataclass
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    CodeType,
+    EllipsisType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    ModuleType,
+    NoneType,
+    NotImplementedType,
+    WrapperDescriptorType,
+)
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import torch
+
+from ...errors import Unsupported
+from ..source import Source
+
+if TYPE_CHECKING:
+    from ..evaluator import Evaluation
+
+
+class Absent(enum.Enum):
+    """`ABSENT`: there is no real object, no such attribute, no such item."""
+
+    ABSENT = 0
+
+
+ABSENT = Absent.ABSENT
+
+LITERALS = (
+    int,
+    float,
+    complex,
+    bool,
+    str,
+    bytes,
+    NoneType,
+    EllipsisType,
+    NotImplementedType,
+    range,
+)
+LITERALS += (torch.dtype, torch.device, torch.layout, torch.memory_format)
+
+
+def is_literal(real: object) -> bool:
+    """Immutable, without identity worth keeping, equal by value: evaluated as itself."""
+    cls = type(real)
+    if cls is slice:
+        return all(is_literal(p) for p in (real.start, real.stop, real.step))  # type: ignore[attr-defined]
+    return cls in LITERALS or isinstance(real, enum.Enum)
+
+
+class Value:
+    """Base of all. `source` says how to reach the object again; None for what is new or fixed."""
+
+    source: Source | None = None
+    real: Any = ABSENT
+    born: int = 0  # step of the outermost frame at which evaluation made it
+
+    @property
+    def cls(self) -> type:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.source or self.cls.__name__})"
+
+
+class Const(Value):
+    def __init__(self, value: Any, source: Source | None = None) -> None:
+        self.value = self.real = value
+        self.source = source
+
+    @property
+    def cls(self) -> type:
+        return type(self.value)
+
+    def __repr__(self) -> str:
+        return f"Const({self.value!r})"
+
+
+NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
+
+
+def const_bool(value: bool) -> Const:
+    return TRUE if value else FALSE
+
+
+class Null(Value):
+    """The empty stack slot below (3.13: above) a callable; also an unbound cell."""
+
+    @property
+    def cls(self) -> type:
+        return NoneType
+
+
+NULL = Null()
+
+
+class Obj(Value):
+    """An object of any class that has no closer value class."""
+
+    def __init__(self, cls: type, real: Any = ABSENT, source: Source | None = None) -> None:
+        self._cls, self.real, self.source = cls, real, source
+        self.fields: dict[str, Value] = {}  # slots and C-level fields known or written
+        self.written: dict[str, None] = {}  # the written ones, in order
+        self.attributes: Any = None  # Dict of the instance __dict__, made at first use
+
+    @property
+    def cls(self) -> type:
+        return self._cls
+
+    @property
+    def is_new(self) -> bool:
+        return self.real is ABSENT
+
+
+@dataclass(slots=True)
+class Lazy:
+    """An item of an outside container that nothing has read yet, so that nothing is guarded."""
+
+    real: Any
+    source: Source | None
+
+
+class Raised(Exception):
+    """A Python exception of the evaluated program. `value` is the exception object."""
+
+    def __init__(self, value: Obj, step: int = 0) -> None:
+        self.value, self.step = value, step
+        super().__init__(value)
+
+
+def refuse(reason: str, hint: str = "") -> NoReturn:
+    raise Unsupported(reason, hint)
+
+
+def python_value(v: Value) -> Any:
+    """The value as a Python object; raises Unsupported unless it is made of constants only."""
+    found = constant(v)
+    if found is ABSENT:
+        refuse(f"needs a constant, got {describe(v)}")
+    return found
+
+
+def constant(v: Value) -> Any:
+    """`v` as a fresh Python object if it is made of constants, functions and types, else ABSENT."""
+    from .containers import Dict, List, Set, Slice, Tuple
+
+    if isinstance(v, Const):
+        return v.value
+    if isinstance(v, Tuple | List):
+        items = [constant(i) for i in v.known()]
+        if any(i is ABSENT for i in items) or v.attributes is not None:
+            return ABSENT
+        if v.cls in (tuple, list, torch.Size):
+            return v.cls(items)
+        return tuple.__new__(v.cls, items) if issubclass(v.cls, tuple) else ABSENT
+    if isinstance(v, Set):
+        keys = [constant(i) for i in v.items.values()]
+        return ABSENT if any(k is ABSENT for k in keys) else v.cls(keys)
+    if isinstance(v, Dict):
+        if v.unread is not None or v.cls is not dict:
+            return ABSENT
+        pairs = [(constant(k), constant(x)) for k, x in v.pairs()]
+        return ABSENT if any(ABSENT in (k, x) for k, x in map(ids, pairs)) else dict(pairs)
+    if isinstance(v, Slice):
+        parts = [constant(p) for p in v.parts]
+        return ABSENT if any(p is ABSENT for p in parts) else slice(*parts)
+    if isinstance(v, Obj) and isinstance(v.real, (*FIXED, FunctionType)):
+        return v.real
+    return ABSENT
+
+
+def ids(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+    """ABSENT stays, anything else becomes its id: `in` must not call a user's __eq__."""
+    return tuple(p if p is ABSENT else id(p) for p in pair)  # type: ignore[return-value]
+
+
+def describe(v: Value) -> str:
+    """For messages: what the user would call it."""
+    where = f" ({v.source!r})" if v.source is not None else ""
+    if isinstance(v, Const):
+        return repr(v.value)[:60]
+    name = getattr(v.real, "__qualname__", None) if v.real is not ABSENT else None
+    return f"{name or 'a ' + v.cls.__qualname__}{where}"
+
+
+# Objects whose identity is all that a guard needs to know. They are passed as they are to pure
+# functions that run while evaluating.
+FIXED: tuple[type, ...] = (type, ModuleType, BuiltinFunctionType, MethodDescriptorType)
+FIXED += (WrapperDescriptorType, MethodWrapperType, ClassMethodDescriptorType, CodeType)
+FIXED += (GetSetDescriptorType, MemberDescriptorType, staticmethod, classmethod, property)
+
+
+def is_fixed(real: Any) -> bool:
+    return isinstance(real, FIXED)
+
+
+def new_exception(cls: type[BaseException], *args: Any) -> Obj:
+    from .containers import Tuple
+
+    made = Obj(cls)
+    made.fields["args"] = Tuple([a if isinstance(a, Value) else Const(a) for a in args])
+    return made
+
+
+def throw(ev: "Evaluation", cls: type[BaseException], *args: Any) -> NoReturn:
+    """Raise a Python exception inside the evaluated program."""
+    raise Raised(new_exception(cls, *args), ev.at)

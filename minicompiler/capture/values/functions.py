@@ -1,0 +1,158 @@
+"""Functions, bound methods, cells, super objects, generators and iterators."""
+
+from collections.abc import Callable
+from types import CellType, CodeType, FunctionType, GeneratorType, MethodType
+from typing import TYPE_CHECKING, Any
+
+from ..source import Contents, Field, Source
+from ..source import closure as closure_source
+from .base import ABSENT, Const, Obj, Value, refuse
+from .containers import Dict, Sequence, Tuple
+
+if TYPE_CHECKING:
+    from ..evaluator import Evaluation, Frame
+
+
+class Cell(Obj):
+    """A closure cell. `content` is None while the variable is unbound."""
+
+    def __init__(self, real: Any = ABSENT, source: Source | None = None) -> None:
+        super().__init__(CellType, real, source)
+        self.content: Value | None = None
+        self.was_read = real is ABSENT
+        self.changed = False
+
+    def get(self, ev: "Evaluation") -> Value | None:
+        if not self.was_read:
+            self.was_read = True
+            source = None if self.source is None else Contents(self.source)
+            try:
+                real = self.real.cell_contents
+            except ValueError:
+                if self.source is not None:
+                    ev.assume("EMPTY_CELL", self.source, True)
+                return None
+            self.content = ev.wrap(real, source)
+        return self.content
+
+    def set(self, ev: "Evaluation", value: Value | None) -> None:
+        ev.effects.touch(self)
+        self.was_read = self.changed = True
+        self.content = value
+
+
+class Function(Obj):
+    """A Python function, outside (`real`) or made by evaluated code."""
+
+    def __init__(
+        self,
+        code: CodeType,
+        globals: Dict,
+        name: str,
+        defaults: Value,
+        kwdefaults: Value,
+        closure: tuple[Cell, ...],
+        real: Any = ABSENT,
+        source: Source | None = None,
+    ) -> None:
+        super().__init__(FunctionType, real, source)
+        self.code, self.globals, self.name, self.closure = code, globals, name, closure
+        self.defaults, self.kwdefaults = defaults, kwdefaults
+        self.annotations: Value | None = None
+
+    @staticmethod
+    def outside(ev: "Evaluation", real: FunctionType, source: Source | None) -> "Function":
+        """Code and defaults may be exchanged on a function: they are guarded, unless it is fixed."""
+
+        def part(name: str, value: Any) -> Value:
+            return ev.wrap(value, None if source is None else Field(source, name))
+
+        if source is not None:
+            ev.assume("ID", Field(source, "__code__"), real.__code__)
+        cells = []
+        for i, cell in enumerate(real.__closure__ or ()):
+            at = None if source is None else closure_source(source, i)
+            cells.append(ev.wrap_cell(cell, at))
+        return Function(
+            real.__code__,
+            ev.globals_of(real.__globals__, source),
+            real.__qualname__,
+            part("__defaults__", real.__defaults__),
+            part("__kwdefaults__", real.__kwdefaults__),
+            tuple(cells),
+            real,
+            source,
+        )
+
+
+class Method(Obj):
+    """A function bound to an object; `function` may be a builtin's method descriptor too."""
+
+    def __init__(
+        self, function: Value, self_value: Value, real: Any = ABSENT, source: Source | None = None
+    ) -> None:
+        super().__init__(MethodType, real, source)
+        self.function, self.self_value = function, self_value
+
+
+class Super(Obj):
+    """super(start, of): looks behind `start` in the MRO of `of` (an object or a class)."""
+
+    def __init__(self, start: Value, of: Value) -> None:
+        super().__init__(super)
+        self.start, self.of = start, of
+
+
+class Generator(Obj):
+    """A generator whose frame is evaluated step by step. `origin` re-creates it while unstarted."""
+
+    def __init__(self, frame: "Frame", origin: tuple[Value, list[Value], dict[str, Value]]) -> None:
+        super().__init__(GeneratorType)
+        self.frame, self.origin = frame, origin
+        self.started = self.finished = self.running = False
+
+
+class Iterator(Obj):
+    """Steps through a sequence that may grow meanwhile. `length` None: read it each time."""
+
+    def __init__(self, cls: type, read: Callable[[int], Value | None], of: Value) -> None:
+        super().__init__(cls)
+        self.read, self.of = read, of
+        self.index = 0
+        self.exhausted = False
+
+    def next(self) -> Value | None:
+        """None at the end, and from then on."""
+        found = None if self.exhausted else self.read(self.index)
+        self.exhausted = found is None
+        self.index += 1
+        return found
+
+
+def sequence_iterator(ev: "Evaluation", of: Sequence) -> Iterator:
+    def read(i: int) -> Value | None:
+        return of.at(ev, i) if i < len(of) else None
+
+    return Iterator(type(iter(())) if isinstance(of, Tuple) else type(iter([])), read, of)
+
+
+def snapshot_iterator(
+    ev: "Evaluation", cls: type, items: list[Value], of: Value, unchanged: Callable[[], bool]
+) -> Iterator:
+    """For dicts and sets: `unchanged` says whether iteration is still allowed."""
+
+    def read(i: int) -> Value | None:
+        if not unchanged():
+            refuse("a dict or set changes size while it is iterated over")
+        return items[i] if i < len(items) else None
+
+    return Iterator(cls, read, of)
+
+
+def constant_iterator(value: Any) -> Iterator:
+    """range, str, bytes."""
+
+    def read(i: int) -> Value | None:
+        return Const(value[i]) if i < len(value) else None
+
+    return Iterator(type(iter(value)), read, Const(value))
