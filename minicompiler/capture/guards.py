@@ -290,12 +290,13 @@ class Text:
         return self.parameters[name]
 
     def const(self, value: Any) -> str:
-        if type(value) in (int, str, bool):
-            return repr(value)
+        return repr(value) if type(value) in (int, str, bool) else self.name(value)
+
+    def name(self, value: Any) -> str:
         if (known := self.constants.get(id(value))) is not None:
             return known
         name = value.__name__ if type(value) in (*facts.NAMED, type) else ""
-        if vars(builtins).get(name) is value:
+        if name and vars(builtins).get(name) is value:
             return name
         name = f"_{name}" if name.isidentifier() else f"c{len(self.constants)}"
         name = name if name not in self.namespace else f"c{len(self.constants)}"
@@ -306,8 +307,8 @@ class Text:
     def same(self, x: str, pin: Pin) -> str:
         """A dead reference reads None, and so might x."""
         if pin.weak is None:
-            return f"{x} is {self.const(pin.strong)}"
-        return f"{x} is {self.const(pin.weak)}() is not None"
+            return f"{x} is {self.name(pin.strong)}"
+        return f"{x} is {self.name(pin.weak)}() is not None"
 
     def read(self, source: Source) -> str:
         if (known := self.variables.get(source)) is not None:
