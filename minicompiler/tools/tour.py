@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -186,16 +187,17 @@ def relative_difference(a: list[float], b: list[float]) -> float:
 def curves_in_terminal(runners: list[Runner], width: int) -> str:
     import plotext
 
+    steps = runners[0].steps
     plotext.clear_figure()
-    plotext.theme("clear")
     plotext.plot_size(min(width, 100), 18)
+    plotext.xticks(range(0, steps + 1, max(1, steps // 4)))
     for runner, marker in zip(runners, ["braille", "dot"]):
         drawn = [(i, loss) for i, loss in enumerate(runner.losses) if math.isfinite(loss)]
         if drawn:
             plotext.plot(*zip(*drawn), label=runner.name, marker=marker)
     plotext.yscale("log")
     plotext.title("loss by step")
-    return str(plotext.build())
+    return str(plotext.uncolorize(plotext.build()))
 
 
 def curves_as_picture(runners: list[Runner], path: Path) -> None:
@@ -243,6 +245,11 @@ def tour(
 ) -> None:
     """A small GPT learns to add two numbers, eagerly and compiled, side by side."""
     console = Console()
+    if missing := [name for name in ("matplotlib", "plotext") if not find_spec(name)]:
+        console.print(
+            f"the tour draws with {missing[0]}: pip install 'minicompiler[tour]'", markup=False
+        )
+        raise typer.Exit(2)
     compiled, stats = compiler_named(compiler)
     sums = Sums(seed, held_out=1000)
     runners = [
@@ -258,7 +265,7 @@ def tour(
     console.print(stages(stats()))
     for reason in stats().get("reasons", []):
         console.print(f"graph break: {reason}", markup=False)
-    console.print(curves_in_terminal(runners, console.width), markup=False, highlight=False)
+    console.out(curves_in_terminal(runners, console.width), highlight=False)
     curves_as_picture(runners, out)
 
     eager, fast = runners

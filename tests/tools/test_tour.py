@@ -49,7 +49,7 @@ def test_accuracy_counts_whole_answers():
 
 def run(tmp_path, *arguments):
     out = tmp_path / "curves.png"
-    small = ["--steps", "4", "--batch", "8", "--out", str(out)]
+    small = ["--steps", "2", "--batch", "8", "--out", str(out)]
     done = CliRunner().invoke(app, ["tour", *small, *arguments])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.output, out
@@ -74,3 +74,9 @@ def test_losses_that_part_fail(tmp_path, monkeypatch, fault):
     monkeypatch.setattr(tour, "compiler_named", lambda name: wrong)
     code, said, _ = run(tmp_path, "--wanted", "0")
     assert code == 1 and "steps differ by more than 0.001" in said.replace("\n", " ")
+
+
+def test_what_it_draws_with_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(tour, "find_spec", lambda name: name != "plotext")
+    code, said, _ = run(tmp_path, "--compiler", "identity")
+    assert code == 2 and "pip install 'minicompiler[tour]'" in said.replace("\n", " ")
