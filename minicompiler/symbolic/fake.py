@@ -16,7 +16,7 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..errors import Unsupported
-from . import kernels, rules  # noqa: F401  (rules registers itself)
+from . import kernels
 from .kernels import META
 from .shapes import TensorSpec, spec_of
 

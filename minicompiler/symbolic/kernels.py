@@ -9,7 +9,7 @@ on meta tensors as they are. What remains is in rules.py, or comes from the meta
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -67,10 +67,16 @@ class Plan:
 
 
 def _body(func: OpOverload, key: Any, body: _Body) -> Run:
+    loops = torch.Tag.pointwise in func.tags and not _writes(func)
+
     def run(args: Any, kwargs: Any, device: torch.device) -> Any:
         _push_mode(body)
         try:
-            return func._op_dk(key, *args, **kwargs)
+            out = func._op_dk(key, *args, **kwargs)
+            if loops and device.type == "cpu":
+                cast = cast_operands(args, out.dtype)
+                out = out if cast is None else func._op_dk(key, *cast, **kwargs)
+            return out
         except Stop:
             pass
         finally:
@@ -78,6 +84,19 @@ def _body(func: OpOverload, key: Any, body: _Body) -> Run:
         return func(*args, **kwargs)
 
     return run
+
+
+def cast_operands(args: Sequence[Any], dtype: torch.dtype) -> list[Any] | None:
+    """On the CPU a loop first casts its operands to the dtype that it computes in, which packs
+    those with gaps and so changes the strides of the result. None where it changes nothing."""
+    tensors = [a for a in args if isinstance(a, torch.Tensor)]
+    if all(t.is_contiguous() for t in tensors):
+        return None
+    if dtype == torch.bool:  # a comparison computes in the common dtype of its operands
+        dtype = functools.reduce(torch.promote_types, [t.dtype for t in tensors])
+    pack = plan(torch.ops.aten.empty_like.default).run
+    odd = [isinstance(a, torch.Tensor) and a.dtype != dtype for a in args]
+    return [pack((a,), {"dtype": dtype}, META) if o else a for a, o in zip(args, odd)]
 
 
 def _meta(func: OpOverload) -> Run:

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from ..errors import Unsupported
-from .kernels import META, RULES, Rule, Stop, from_aten, plan
+from .fake import Fake
+from .kernels import META, RULES, Rule, Stop, cast_operands, from_aten, plan
 
 aten = torch.ops.aten
 Tensor = torch.Tensor
@@ -52,8 +53,9 @@ def loop(dtype: torch.dtype, *operands: Any) -> Tensor:
     def neutral(x: Any) -> Any:
         return new(x.shape, torch.float32, x.stride()) if isinstance(x, Tensor) else float(x)
 
-    kernel = {1: aten.neg.default, 2: aten.atan2.default, 3: aten.addcmul.default}[len(operands)]
-    out = call(kernel, *map(neutral, operands))
+    cast = cast_operands(operands, dtype) or operands
+    kernel = {1: aten.neg.default, 2: aten.add.Tensor, 3: aten.addcmul.default}[len(operands)]
+    out = call(kernel, *map(neutral, cast))
     return new(out.shape, dtype, out.stride())
 
 
@@ -64,7 +66,12 @@ def default_float(dtype: torch.dtype) -> torch.dtype:
 # --- pointwise -----------------------------------------------------------------------------------
 
 
-@rule("relu", "abs", "hardtanh", "hardswish")
+@rule("hardtanh")
+def packed(device: Any, x: Tensor, *_: Any) -> Tensor:
+    return like(x)
+
+
+@rule("relu", "abs", "hardswish")
 def same(device: Any, x: Tensor, *_: Any, **__: Any) -> Tensor:
     if x.is_complex():
         raise Stop
@@ -93,12 +100,25 @@ def isnan(device: Any, x: Tensor) -> Tensor:
 
 @rule("where.self")
 def where(device: Any, condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    return loop(torch.result_type(a, b), condition, a, b)
+    dtype = torch.result_type(a, b)  # to which eager casts beforehand, on all devices
+    return loop(dtype, condition, *(x if x.dtype == dtype else like(x, dtype) for x in (a, b)))
 
 
 @rule("floor_divide")
 def floor_divide(device: Any, a: Tensor, b: Any) -> Any:
     return call(aten.div.Tensor_mode, a, b, rounding_mode="floor")
+
+
+@rule("remainder.Scalar", "fmod.Scalar")
+@rule("bitwise_and.Scalar", "bitwise_or.Scalar", "bitwise_xor.Scalar")
+def with_number(device: Any, x: Tensor, number: Any) -> Tensor:
+    return loop(torch.result_type(x, number), x, number)
+
+
+@rule("remainder.Scalar_Tensor", "bitwise_left_shift.Scalar_Tensor")
+@rule("bitwise_right_shift.Scalar_Tensor")
+def number_with(device: Any, number: Any, x: Tensor) -> Tensor:
+    return loop(torch.result_type(x, number), x, number)
 
 
 @rule("rsub.Tensor")
@@ -136,21 +156,32 @@ def spread_mean(device: Any, x: Tensor, *args: Any, **kwargs: Any) -> Any:
     return spread(device, x, *args, **kwargs), spread(device, x, *args, **kwargs)
 
 
-@rule("mse_loss_backward", "binary_cross_entropy_backward")
-def loss_backward(device: Any, grad: Tensor, x: Tensor, *_: Any) -> Tensor:
-    return new(x.shape, x.dtype)
+@rule("mse_loss", "smooth_l1_loss", "huber_loss")
+def loss(device: Any, x: Tensor, y: Tensor, reduction: int = 1, *_: Any) -> Tensor:
+    dtype = torch.result_type(x, y)
+    return loop(dtype, x, y) if reduction == 0 else new((), dtype)
 
 
 @rule("binary_cross_entropy")
-def loss(device: Any, x: Tensor, y: Tensor, weight: Any = None, reduction: int = 1) -> Tensor:
+def cross_entropy(device: Any, x: Tensor, y: Tensor, w: Any = None, reduction: int = 1) -> Tensor:
     return like(x) if reduction == 0 else new((), x.dtype)
+
+
+@rule("mse_loss_backward")
+def contiguous_gradient(device: Any, grad: Tensor, x: Tensor, *_: Any) -> Tensor:
+    return new(x.shape, x.dtype)
+
+
+@rule("binary_cross_entropy_backward")
+def gradient_like(device: Any, grad: Tensor, x: Tensor, *_: Any) -> Tensor:
+    return like(x)
 
 
 # --- indexing, factories -------------------------------------------------------------------------
 
 
 @rule("arange", "arange.start", "arange.start_step")
-def arange(device: Any, *numbers: Any, dtype: Any = None, **_: Any) -> Tensor:
+def arange(device: Any, /, *numbers: Any, dtype: Any = None, **_: Any) -> Tensor:
     start, end, step = [0, *numbers, 1] if len(numbers) == 1 else [*numbers, 1][:3]
     ints = all(isinstance(n, int) for n in numbers)
     count = -((start - end) // step) if ints else math.ceil((end - start) / step)
@@ -177,9 +208,15 @@ def flip(device: Any, x: Tensor, dims: Any) -> Tensor:
     return like(x)
 
 
+@rule("repeat")
+def repeat(device: Any, x: Tensor, times: Sequence[Any]) -> Tensor:
+    size = [1] * (len(times) - x.dim()) + list(x.shape)
+    return new([n * t for n, t in zip(size, times)], x.dtype)
+
+
 @rule("roll")
 def roll(device: Any, x: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
-    return new(x.shape, x.dtype)
+    return new(x.shape, x.dtype) if x.numel() else like(x)
 
 
 @rule("embedding_dense_backward")
@@ -187,27 +224,111 @@ def embedding_backward(device: Any, grad: Tensor, i: Tensor, rows: Any, *_: Any)
     return new((rows, grad.shape[-1]), grad.dtype)
 
 
-# --- normalisation, convolution ------------------------------------------------------------------
+# --- normalisation -------------------------------------------------------------------------------
 
 
 def statistics_dtype(device: torch.device, x: Tensor, weight: Tensor | None) -> torch.dtype:
-    """The GPU keeps them in float32; the CPU in the dtype of the weight, or else of `x`."""
-    if device.type == "cpu":
-        return weight.dtype if weight is not None else x.dtype
-    return torch.float64 if x.dtype == torch.float64 else torch.float32
+    """The CPU keeps them in the dtype of `x` unless the weight's differs; others in float32."""
+    if x.dtype == torch.float64:
+        return x.dtype
+    alone = device.type == "cpu" and (weight is None or weight.dtype == x.dtype)
+    return x.dtype if alone else torch.float32
+
+
+def image_format(x: Tensor) -> torch.memory_format:
+    formats = [torch.channels_last, torch.channels_last_3d]
+    found = [
+        f for f, n in zip(formats, (4, 5)) if x.dim() == n and x.is_contiguous(memory_format=f)
+    ]
+    return found[0] if found and not x.is_contiguous() else torch.contiguous_format
+
+
+def image(x: Tensor) -> Tensor:
+    return torch.empty(x.shape, dtype=x.dtype, device=META, memory_format=image_format(x))
 
 
 @rule("native_layer_norm")
 def layer_norm(device: Any, x: Tensor, shape: Any, w: Any, b: Any, eps: float) -> Any:
-    outer = x.shape[: x.ndim - len(shape)]
+    outer = x.shape[: x.dim() - len(shape)]
     size, dtype = (*outer, *[1] * len(shape)), statistics_dtype(device, x, w)
     return new(x.shape, x.dtype), new(size, dtype), new(size, dtype)
+
+
+@rule("native_group_norm")
+def group_norm(device: Any, x: Tensor, w: Any, b: Any, n: Any, *sizes: Any) -> Any:
+    size, dtype = (n, sizes[2]), statistics_dtype(device, x, w)
+    return image(x), new(size, dtype), new(size, dtype)
+
+
+@rule("native_batch_norm")
+def batch_norm(
+    device: Any, x: Tensor, w: Any, b: Any, mean: Any, var: Any, training: bool, *_: Any
+) -> Any:
+    size, dtype = (x.shape[1] if training else 0,), statistics_dtype(device, x, w)
+    return image(x), new(size, dtype), new(size, dtype)
+
+
+def norm_gradients(x: Tensor, image: Tensor, affine: Sequence[Any], shape: Any, mask: Any) -> Any:
+    others = [new(shape, x.dtype if t is None else t.dtype) for t in affine]
+    return tuple(t if m else None for t, m in zip((image, *others), mask))
 
 
 @rule("native_layer_norm_backward")
 def layer_norm_backward(
     device: Any, grad: Any, x: Tensor, shape: Any, mean: Any, rstd: Any, w: Any, b: Any, mask: Any
 ) -> Any:
-    shapes = x.shape, shape, shape
-    dtypes = x.dtype, *[x.dtype if t is None else t.dtype for t in (w, b)]
-    return tuple(new(s, d) if m else None for s, d, m in zip(shapes, dtypes, mask))
+    return norm_gradients(x, new(x.shape, x.dtype), (w, b), shape, mask)
+
+
+# --- convolution ---------------------------------------------------------------------------------
+
+
+class Convolution:
+    """Its operands in two or three dimensions: one over one dimension has a first one of size 1."""
+
+    def __init__(self, device: Any, x: Tensor, w: Tensor, bias: Any, *options: Any) -> None:
+        stride, padding, dilation, self.transposed, extra, self.groups = options
+        if x.numel() == 0 or x.dim() != w.dim():
+            raise Stop
+        flat, n = x.dim() == 3, max(x.dim() - 2, 2)
+
+        def sides(values: Any, first: int) -> list[Any]:
+            return [first, *values] if flat else list(values) * (n // len(values))
+
+        self.stride, self.dilation = sides(stride, 1), sides(dilation, 1)
+        self.padding, self.extra = sides(padding, 0), sides(extra, 0)
+        self.x = new(x.shape, x.dtype).unsqueeze(2) if flat else x
+        self.w = w.unsqueeze(2) if flat else w
+        x, w = Fake(self.x, device), Fake(self.w, device)
+        b = None if bias is None else Fake(bias, device)
+        rest = self.transposed, self.extra, self.groups
+        # meta kernels do not ask for the layout in which the device's own kernel would answer
+        backend = torch._C._select_conv_backend(
+            x, w, b, self.stride, self.padding, self.dilation, *rest
+        )
+        self.format = torch._C._conv_determine_backend_memory_format(x, w, backend)
+
+    def new(self, size: Sequence[Any], like: Tensor) -> Tensor:
+        made = torch.empty(size, dtype=like.dtype, device=META, memory_format=self.format)
+        return made.squeeze(2) if like.dim() == 3 else made
+
+
+@rule("convolution")
+def convolution(device: Any, x: Tensor, w: Tensor, *options: Any) -> Tensor:
+    c = Convolution(device, x, w, *options)
+    along = zip(c.x.shape[2:], c.w.shape[2:], c.stride, c.padding, c.dilation, c.extra)
+    if c.transposed:
+        space = [(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in along]
+        return c.new((x.shape[0], w.shape[1] * c.groups, *space), x)
+    space = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d, _ in along]
+    return c.new((x.shape[0], w.shape[0], *space), x)
+
+
+@rule("convolution_backward")
+def convolution_backward(
+    device: Any, grad: Tensor, x: Tensor, w: Tensor, bias_size: Any, *options: Any
+) -> Any:
+    c = Convolution(device, x, w, None, *options[:-1])
+    bias = new((grad.shape[1],), x.dtype)
+    made = c.new(c.x.shape, x), c.new(c.w.shape, w), bias
+    return tuple(t if m else None for t, m in zip(made, options[-1]))
