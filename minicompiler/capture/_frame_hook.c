@@ -100,6 +100,7 @@ enum { MAY_RUN = 0, SKIP_FRAME = 1, SKIP_CALLS = 2 }; /* SKIP_CALLS: nor anythin
 typedef struct {
     int skip;
     int running;       /* skipped calls of this code under way: more than a few is recursion */
+    PyObject *globals; /* borrowed, only compared: entries are for functions with these globals */
     PyObject *entries; /* NULL, or tuple (region, guard, replacement) * n; replaced, never changed,
                           so that whoever walks it is safe while guards run */
 } Holder;
@@ -157,8 +158,8 @@ static _PyFrameEvalFunction foreign;  /* the evaluator found at installing, NULL
 
 static PyObject *hook(PyThreadState *ts, Frame *f, int throwflag);
 
-/* An installed evaluator makes every Python call use the C stack (RecursionError comes early), so it
-   is installed only while a region is active somewhere. */
+/* An installed evaluator makes every Python call use the C stack (RecursionError comes early), so
+   it is installed only while a region is active somewhere. */
 static void count_active(int change)
 {
     PyInterpreterState *interp = PyInterpreterState_Get();
@@ -238,7 +239,7 @@ static PyObject *look_up(Holder *h, PyObject *const *vector, Py_ssize_t n)
             if (holds != Py_True) continue;
         }
         if (!(found = alive(PyTuple_GET_ITEM(entries, i + 2)))) continue;
-        if (i) move_to_front(h, entries, i);
+        if (i && guard != Py_None) move_to_front(h, entries, i);
         break;
     }
     here = before;
@@ -302,7 +303,9 @@ static PyObject *hook(PyThreadState *ts, Frame *f, int throwflag)
         for (Py_ssize_t i = n_args; i < n; i++) vector[i] = PyTuple_GET_ITEM(closure, i - n_args);
     }
 
-    PyObject *replacement = h && h->entries ? look_up(h, vector, n) : NULL, *result = NULL;
+    PyObject *replacement = NULL, *result = NULL;
+    if (h && h->entries && (!h->globals || h->globals == function->func_globals))
+        replacement = look_up(h, vector, n);
     if (!replacement && !PyErr_Occurred()) replacement = ask(code, function, vector, n);
     if (replacement == Py_None) {
         Py_DECREF(replacement);
@@ -352,15 +355,17 @@ static PyObject *m_get(PyObject *module, PyObject *code)
 
 static PyObject *m_set(PyObject *module, PyObject *args)
 {
-    PyObject *code, *entries;
+    PyObject *code, *entries, *globals = NULL;
     int skip;
-    if (!PyArg_ParseTuple(args, "O!iO!", &PyCode_Type, &code, &skip, &PyTuple_Type, &entries))
+    if (!PyArg_ParseTuple(args, "O!iO!|O", &PyCode_Type, &code, &skip, &PyTuple_Type, &entries,
+                          &globals))
         return NULL;
     Py_ssize_t n = PyTuple_GET_SIZE(entries);
-    if (n % 3) return PyErr_Format(PyExc_ValueError, "entries are (region, guard, replacement) * n");
+    if (n % 3) return PyErr_Format(PyExc_ValueError, "entries are three objects each");
     Holder *h = holder_of((PyCodeObject *)code, 1);
     if (!h) return NULL;
     h->skip = skip;
+    if (globals) h->globals = globals == Py_None ? NULL : globals;
     Py_XSETREF(h->entries, n ? Py_NewRef(entries) : NULL);
     Py_RETURN_NONE;
 }
@@ -393,13 +398,13 @@ static PyMethodDef methods[] = {
     {"run", (PyCFunction)(void (*)(void))m_run, METH_FASTCALL | METH_KEYWORDS,
      "run(callback, region, function, *args, **kwargs): call the function with the hook on."},
     {"enter", m_enter, METH_VARARGS,
-     "enter(callback | None, region, internal=False): this thread's state; returns the one before."},
+     "enter(callback | None, region, internal=False): sets the state, returns the one before."},
     {"get", m_get, METH_O, "get(code) -> (skip, entries)"},
     {"set", m_set, METH_VARARGS,
-     "set(code, skip, entries), where entries is (region, guard, replacement) * n"},
+     "set(code, skip, (region, guard, replacement) * n, globals): globals None for any."},
     {"status", m_status, METH_NOARGS,
      "(active regions of all threads, installed, on for this thread, foreign evaluator there)"},
-    {"own_dict", m_own_dict, METH_O, "The instance dictionary, whatever the class makes of __dict__."},
+    {"own_dict", m_own_dict, METH_O, "An instance's dictionary, whatever its class makes of __dict__."},
     {"type_lookup", (PyCFunction)(void (*)(void))m_type_lookup, METH_FASTCALL,
      "What the MRO of the class holds under a name, unbound; MISSING if nothing."},
     {NULL},

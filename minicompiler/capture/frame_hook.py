@@ -136,20 +136,27 @@ def record(
     guard: Guard | ref[Guard] | None,
     replacement: Replacement | ref[Replacement] | None,
     region: object = None,
+    f_globals: dict[str, Any] | None = None,
 ) -> None:
-    """Adds an entry in front. The replacement itself is never offered to a callback."""
+    """Adds an entry in front, or, if it always fits, behind those with a guard. The replacement
+    itself is never offered to a callback. `f_globals`: all entries of this code are only for
+    functions with these globals (compared by address; None: whatever theirs are)."""
     target = replacement() if isinstance(replacement, ref) else replacement
     if isinstance(target, FunctionType):
         skip(target.__code__)
-    replace(code, lambda known: [Entry(region, guard, replacement), *known])
+    entry = Entry(region, guard, replacement)
+    with _lock:
+        known = entries(code)
+        replace(code, [*known, entry] if guard is None else [entry, *known])
+        if _c is not None and f_globals is not None:
+            _c.set(code, *_c.get(code), f_globals)
 
 
-def replace(code: CodeType, change: Callable[[list[Entry]], list[Entry]]) -> None:
-    """Sets the entries of a code object to what `change` makes of them."""
+def replace(code: CodeType, new: list[Entry]) -> None:
+    """Sets the entries of a code object."""
     if _c is not None:
         with _lock:
-            flat = tuple(part for entry in change(entries(code)) for part in entry)
-            _c.set(code, _c.get(code)[0], flat)
+            _c.set(code, _c.get(code)[0], tuple(part for entry in new for part in entry))
 
 
 def skip(code: CodeType, calls: bool = False) -> None:
@@ -168,7 +175,7 @@ def forget(code: CodeType) -> None:
     """As if the code had never been seen."""
     if _c is not None:
         with _lock:
-            _c.set(code, RUN, ())
+            _c.set(code, RUN, (), None)
 
 
 class Status(NamedTuple):

@@ -179,6 +179,28 @@ def test_run_passes_everything_on():
     assert not status().on
 
 
+def test_entries_without_guard_come_last():
+    def f(x):
+        return str("eager")
+
+    record(f.__code__, None, None)
+    record(f.__code__, lambda x: x == 1, lambda x: "one")
+    record(f.__code__, lambda x: x == 2, lambda x: "two")
+    with active(silent):
+        assert [f(i) for i in (1, 3, 2, 3, 1)] == ["one", "eager", "two", "eager", "one"]
+    assert entries(f.__code__)[-1].guard is None
+
+
+def test_entries_are_for_one_namespace():
+    def f():
+        return str("eager")
+
+    twin = types.FunctionType(f.__code__, {"__builtins__": __builtins__})
+    record(f.__code__, None, lambda: "new", f_globals=f.__globals__)
+    with active(silent):
+        assert (f(), twin()) == ("new", "eager")
+
+
 def test_weak_entries_die_with_their_function():
     def f():
         return str("eager")
