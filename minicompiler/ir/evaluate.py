@@ -51,7 +51,7 @@ class Memory:
         """Everything of the storage from the data pointer on, as a view may reach past `tensor`."""
         tensor = tensor.detach()
         elements = tensor.untyped_storage().nbytes() // tensor.itemsize
-        beyond = elements - tensor.storage_offset()
+        beyond = max(elements - tensor.storage_offset(), 0)
         self.flat[name] = tensor.as_strided((beyond,), (1,), tensor.storage_offset())
 
     def allocate(self, name: str, layout: ir.Layout) -> None:
@@ -107,6 +107,7 @@ RENAMED: dict[str, Callable[..., Tensor]] = {
     "truediv": torch.true_divide,
     "floordiv": lambda a, b: torch.div(a, b, rounding_mode="floor"),
     "truncdiv": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
+    "fma": lambda a, b, c: torch.addcmul(c, a, b),  # whose kernel is one fma
     "left_shift": torch.bitwise_left_shift,
     "right_shift": torch.bitwise_right_shift,
 }
@@ -151,7 +152,8 @@ class Evaluator:
 
     def constant(self, value: Any, dtype: torch.dtype) -> Tensor:
         value = self.expression(value) if isinstance(value, Expr) else value
-        return torch.tensor(value, device=self.device).to(dtype)
+        widest = torch.float64 if isinstance(value, float) else None
+        return torch.tensor(value, dtype=widest, device=self.device).to(dtype)
 
     def index_expr(self, expr: Expr, dtype: torch.dtype) -> Tensor:
         return torch.as_tensor(self.expression(expr), device=self.device).to(dtype)

@@ -83,11 +83,6 @@ def sequence(start: Number, step: Number) -> Any:
     return made(inner, weight=2)
 
 
-@lowering(torch.ops.prims.iota.default)
-def iota(length: Number, *, start: Number, step: Number, **_: Any) -> Any:
-    return sequence(start, step)
-
-
 @lowering(aten.eye.default, aten.eye.m)
 def eye(*_: Any, **__: Any) -> Lazy:
     dtype = spec().dtype
@@ -116,3 +111,4 @@ def random(
 
 
 BY_NAME["minicompiler.random.default"] = random
+BY_NAME["prims.iota.default"] = lambda length, *, start, step, **_: sequence(start, step)
