@@ -5,6 +5,7 @@
 # PYTHON=python3.12   another Python      TORCH=torch-2.13.0+cpu-....whl   torch from a file
 # PIP_ARGS="..."      more options to pip install, for example another index
 # ARGS="..."          more arguments to the tour or to pytest
+# WORKERS="-n 4"      tests in several processes
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -13,7 +14,7 @@ STAMP := $(VENV)/.stamp
 HOOK := minicompiler/capture/_frame_hook.c
 # Threads that wait must not spin: the workers share the cores.
 PYTEST := OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m pytest -q
-WORKERS := -n auto --maxprocesses 8 --dist worksteal
+WORKERS ?=
 OTHERS := 3.11 3.12 3.13 3.14
 
 .DEFAULT_GOAL := help
