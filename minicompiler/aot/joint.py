@@ -1,0 +1,404 @@
+"""One captured graph of torch calls to one functional ATen graph of forward and backward.
+
+The captured graph runs on fakes under the recorder; then the autograd engine itself runs over what
+that left, into the same list of calls. So every rule of autograd is torch's own: what requires
+grad, version errors, hooks, autograd.Function, checkpointing.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+
+from ..errors import CompilerError, InternalError, Unsupported
+from ..settings import config
+from ..symbolic.expr import as_expr
+from ..symbolic.fake import Fake
+from ..symbolic.shapes import contiguous_strides, is_dense
+from . import rng
+from .functionalize import Functionalizer, storage, tensors, written_storages
+from .recorder import Recorder
+from .signature import (
+    Argument,
+    Constant,
+    Fresh,
+    Input,
+    Mutation,
+    Output,
+    SameAsInput,
+    Signature,
+    ViewOfInput,
+    ViewOfResult,
+)
+
+aten = torch.ops.aten
+
+# grad_fns that only look at their operand's memory
+VIEWS = frozenset(
+    f"{name}Backward{n}"
+    for name in (
+        "Alias AsStrided Diagonal Expand Permute ReshapeAlias Select Slice Split SplitWithSizes"
+        " Squeeze T Transpose Unbind Unfold UnsafeView Unsqueeze View"
+    ).split()
+    for n in range(5)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """`module` maps primals and tangents to (results, new values of inputs that the forward writes
+    itself, one gradient or None an argument). `writes` are the arguments of those new values."""
+
+    module: fx.GraphModule
+    signature: Signature
+    writes: tuple[int, ...]
+
+    @property
+    def graph(self) -> fx.Graph:
+        return self.module.graph
+
+    def rewritten(self, rewrite: Callable[[fx.GraphModule], fx.GraphModule]) -> "Joint":
+        """The same contract with another graph."""
+        return replace(self, module=rewrite(self.module))
+
+
+class _Same(torch.autograd.Function):
+    """Makes an input a non-leaf, as it is at the call, so that it may be written to."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Fake) -> Fake:
+        return Fake(x.meta, x.device)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        return grad
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """The graph's own changes of ambient state end with it; tracing draws no random numbers."""
+    grad, state = torch.is_grad_enabled(), torch.get_rng_state()
+    autocast = {d: torch.is_autocast_enabled(d) for d in ("cpu", "cuda")}
+    try:
+        with (
+            torch.autograd.set_multithreading_enabled(False),
+            torch.autograd.grad_mode._force_original_view_tracking(True),
+        ):
+            yield
+    finally:
+        torch.set_grad_enabled(grad)
+        torch.set_rng_state(state)
+        for device, enabled in autocast.items():
+            torch.set_autocast_enabled(device, enabled)
+
+
+def joint_graph(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Joint:
+    """Raises Unsupported where the program cannot be shown to be traced right."""
+    with _undisturbed():
+        try:
+            try:
+                return _Trace(example_inputs).run(gm)
+            except RuntimeError as error:
+                if "use_reentrant=True" not in str(error):
+                    raise
+            return _Trace(example_inputs, accumulate=True).run(gm)
+        except CompilerError:
+            raise
+        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
+            # most often the program's own error, which eager then raises in its own words
+            raise Unsupported(f"{type(error).__name__} while tracing: {error}") from error
+
+
+class _Trace:
+    """`accumulate`: gradients by way of the leaves' .grad, which reentrant checkpointing asks for;
+    it costs copies."""
+
+    def __init__(self, example_inputs: Sequence[Any], accumulate: bool = False) -> None:
+        self.example_inputs, self.accumulate = example_inputs, accumulate
+        self.recorder = Recorder()
+        self.functional = Functionalizer(self.recorder.constants)
+        self.leaves = [
+            self.recorder.fake(x) if isinstance(x, Tensor) else x for x in example_inputs
+        ]
+        self.inputs = [
+            _Same.apply(f)  # type: ignore[no-untyped-call]
+            if isinstance(x, Tensor) and x.requires_grad and not x.is_leaf
+            else f
+            for x, f in zip(example_inputs, self.leaves)
+        ]
+        self.history = [x.grad_fn if isinstance(x, Fake) else None for x in self.inputs]
+        self.versions = [version(x) for x in self.inputs]
+        self.results: list[Fake] = []  # what the forward gives, in order
+
+    def run(self, gm: fx.GraphModule) -> Joint:
+        recorder, functional = self.recorder, self.functional
+        with recorder:
+            outputs = run_captured(gm, self.inputs, recorder)
+        arguments = functional.start(self.leaves, written_storages(recorder.calls))
+        for a, node in zip(arguments, functional.emit.graph.nodes):
+            # parameters, buffers and data outlive the call; activations of another graph may not
+            x = self.example_inputs[a.index]
+            node.meta["kept"] = isinstance(x, Tensor) and x.is_leaf
+        seeds = self._place_seeds()
+        for call in recorder.calls:
+            functional.push(call)
+        forward_calls = len(recorder.calls)
+
+        functional.emit.marks = {"stack": "", "phase": "forward"}
+        kinds = self._outputs(outputs)
+        mutations, writes = self._mutations(arguments)
+        result_nodes = self._result_nodes()
+        write_nodes = [functional.memory_of_argument(i).node for i in writes]
+
+        wanted = tuple(i for i, x in enumerate(self.results) if x.requires_grad)
+        tangents, gradients = self._backward(wanted)
+        for call in recorder.calls[forward_calls:]:
+            functional.push(call)
+        functional.emit.marks = {"stack": "", "phase": "backward"}
+        by_input = {i: functional.read(g) for i, g in gradients.items() if g is not None}
+        gradient_nodes = [
+            by_input.get(a.index) if isinstance(a, Input) else None for a in arguments
+        ]
+        for device, node in seeds.items():
+            count = recorder.drawn[device]
+            node.args = (count,)
+            node.meta["val"] = replace(node.meta["val"], size=(as_expr(count),))
+        graph = functional.emit.graph
+        graph.output((*result_nodes, *write_nodes, *gradient_nodes))
+        remove_dead(graph)
+        mark_recomputed(graph)
+        signature = Signature(
+            arguments,
+            kinds,
+            mutations,
+            visible=len(result_nodes),
+            differentiable=wanted,
+            tangents=tuple(t.spec for t in tangents),
+            gradients=_dependencies(graph, gradient_nodes) if wanted else (),
+        )
+        root = torch.nn.Module()
+        for name, value in functional.constants.items():
+            root.register_buffer(name, value, persistent=False)
+        return Joint(fx.GraphModule(root, graph), signature, writes)
+
+    def _place_seeds(self) -> dict[torch.device, fx.Node]:
+        placed = {}
+        for device, fake in self.recorder.seeds.items():
+            node = self.functional.emit.call(rng.seeds, 1, device=device, outs=fake)
+            node.meta["phase"] = "forward"
+            placed[device] = self.functional.bind(fake, node).node
+        return placed
+
+    # ------------------------------------------------------------------- outputs and mutations
+
+    def _result(self, x: Fake) -> int:
+        for i, other in enumerate(self.results):
+            if other is x:
+                return i
+        if x.requires_grad and x.grad_fn is None:
+            raise Unsupported("a leaf that requires grad is made in the graph and returned")
+        self.results.append(x)
+        return len(self.results) - 1
+
+    def _outputs(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
+        sharing: dict[int, dict[int, Fake]] = {}
+        for o in outputs:
+            if isinstance(o, Fake):
+                sharing.setdefault(storage(o), {})[id(o)] = o
+        return tuple(self._output(o, sharing) for o in outputs)
+
+    def _output(self, o: Any, sharing: dict[int, dict[int, Fake]]) -> Output:
+        if not isinstance(o, Tensor):
+            return Constant(o)
+        assert isinstance(o, Fake), "a real tensor left a graph of fakes"
+        for i, x in enumerate(self.inputs):
+            if o is x:
+                return SameAsInput(i)
+        for i, x in enumerate(self.inputs):
+            if isinstance(x, Fake) and storage(x) == storage(o) and looks_at(o, x):
+                return _view(ViewOfInput, i, o, x)
+        if len(sharing[storage(o)]) == 1:
+            return Fresh(self._result(o))
+        root = self.functional.home(o)[0].root
+        if o is root:
+            return Fresh(self._result(o))
+        if not looks_at(o, root):
+            raise Unsupported("two outputs share memory but not their autograd history")
+        return _view(ViewOfResult, self._result(root), o, root)
+
+    def _mutations(
+        self, arguments: Sequence[Argument]
+    ) -> tuple[tuple[Mutation, ...], tuple[int, ...]]:
+        mutations, writes = [], []
+        for i, x in enumerate(self.inputs):
+            if not isinstance(x, Fake):
+                continue
+            memory = self.functional.home(x)[0]
+            if not memory.version:
+                continue
+            assert memory.argument is not None
+            tracked = x.requires_grad and x.grad_fn is not self.history[i]
+            if not tracked and memory.argument not in writes:
+                writes.append(memory.argument)
+            result = self._result(x) if tracked else None
+            mutations.append(Mutation(i, result, version(x) > self.versions[i]))
+        return tuple(mutations), tuple(writes)
+
+    def _result_nodes(self) -> list[fx.Node]:
+        """A value of its own for every result, with eager's strides."""
+        emit, nodes = self.functional.emit, []
+        for x in self.results:
+            node = emit.layout(self.functional.read(x), x)
+            borrowed = self.functional.home(x)[0].argument is not None
+            if borrowed or node in nodes or node.op in ("placeholder", "get_attr"):
+                node = emit.call(aten.clone.default, node)
+            nodes.append(node)
+        return nodes
+
+    # -------------------------------------------------------------------------------- backward
+
+    def _backward(self, wanted: Sequence[int]) -> tuple[list[Fake], dict[int, Fake | None]]:
+        """Tangents of the wanted results, and by input the gradients that the engine finds."""
+        leaves = {
+            i: x for i, x in enumerate(self.leaves) if isinstance(x, Fake) and x.requires_grad
+        }
+        if not wanted:
+            return [], {}
+        if not leaves:
+            raise Unsupported("a result requires grad though no input does")
+        tangents = []
+        for n, i in enumerate(wanted):
+            spec = self.results[i].spec
+            stride = spec.stride if is_dense(spec) else contiguous_strides(spec.size)
+            spec = replace(spec, stride=stride, offset=as_expr(0), requires_grad=False)
+            tangents.append(self.recorder.fake(spec))
+            self.functional.place(f"tangents_{n + 1}", tangents[-1])
+        self.recorder.phase = "backward"
+        roots = [self.results[i] for i in wanted]
+        found: Sequence[Any]
+        with self.recorder:
+            if self.accumulate:
+                torch.autograd.backward(roots, tangents)
+                found = [x.grad for x in leaves.values()]
+            else:
+                found = torch.autograd.grad(
+                    roots, list(leaves.values()), tangents, allow_unused=True
+                )
+        return tangents, dict(zip(leaves, found))
+
+
+def version(x: Any) -> int:
+    """How often autograd has seen `x` written to; it does not look at inference tensors."""
+    return x._version if isinstance(x, Fake) and not x.is_inference() else 0
+
+
+def _view(kind: type[ViewOfInput] | type[ViewOfResult], index: int, o: Fake, base: Fake) -> Output:
+    if o.dtype != base.dtype:
+        raise Unsupported("an output sees an input's memory as another dtype", "clone() it")
+    offset = o.spec.offset - base.spec.offset
+    detached = base.requires_grad and not o.requires_grad
+    return kind(index, o.spec.size, o.spec.stride, offset, detached)
+
+
+def looks_at(o: Fake, base: Fake) -> bool:
+    """Whether autograd, too, knows `o` as a view of `base`: the output of an autograd.Function may
+    share its input's memory and yet have a gradient of its own."""
+    if not o.requires_grad:
+        return True
+    node = o.grad_fn
+    while node is not None:
+        if node is base.grad_fn or getattr(node, "variable", None) is base:
+            return True
+        if node.name() not in VIEWS:
+            return False
+        node = node.next_functions[0][0]
+    return False
+
+
+# --------------------------------------------------------------------------- the captured graph
+
+
+def run_captured(gm: fx.GraphModule, inputs: Sequence[Any], recorder: Recorder) -> Sequence[Any]:
+    """The graph's outputs on these inputs; each call is recorded with the user's line."""
+    env: dict[fx.Node, Any] = {}
+    feed = iter(inputs)
+    for node in gm.graph.nodes:
+        recorder.stack = node.meta.get("stack") or ""
+        args, kwargs = fx.map_arg((node.args, node.kwargs), env.__getitem__)
+        if node.op == "placeholder":
+            env[node] = next(feed)
+        elif node.op == "call_function":
+            env[node] = node.target(*args, **kwargs)
+        elif node.op == "call_method":
+            env[node] = getattr(args[0], node.target)(*args[1:], **kwargs)
+        elif node.op == "output":
+            return args[0] if isinstance(args[0], list | tuple) else (args[0],)
+        else:
+            raise Unsupported(f"{node.op} {node.target} in a captured graph")
+        if recorder.stack:
+            _sign(env[node], recorder.stack)
+    raise InternalError("aot: the captured graph has no output")
+
+
+def _sign(x: Any, stack: str) -> None:
+    """Leave the user's line with the grad_fns that `x` brought: backward is told by them."""
+    pending = [t.grad_fn for t in tensors(x) if t.grad_fn is not None]
+    while pending:
+        node = pending.pop()
+        if "stack" not in node.metadata:
+            node.metadata["stack"] = stack
+            pending += [n for n, _ in node.next_functions if n is not None]
+
+
+# ------------------------------------------------------------------------------ on the joint graph
+
+
+def remove_dead(graph: fx.Graph) -> None:
+    """Under fallback_random every draw stays: it moves the generator on."""
+    for node in reversed(graph.nodes):
+        effect = node.meta.get("effect") and config.fallback_random
+        if not node.users and node.op not in ("placeholder", "output") and not effect:
+            graph.erase_node(node)
+
+
+def frozen(x: Any, numbers: dict[fx.Node, int]) -> Any:
+    """An argument as a key: equal keys mean equal arguments, 1, 1.0 and True being different."""
+    if isinstance(x, fx.Node):
+        return numbers[x]
+    if isinstance(x, list | tuple):
+        return tuple(frozen(item, numbers) for item in x)
+    return type(x), repr(x)
+
+
+def mark_recomputed(graph: fx.Graph) -> None:
+    """What backward computes although forward has computed the same: activation checkpointing
+    wants it so, and the partitioner must not save it after all."""
+    numbers: dict[fx.Node, int] = {}
+    known: dict[Any, int] = {}
+    for node in graph.nodes:
+        numbers[node] = len(numbers)
+        if node.op != "call_function" or node.meta.get("effect") or node.target is rng.seeds:
+            continue
+        key = (node.target, frozen(node.args, numbers), frozen([*node.kwargs.items()], numbers))
+        if node.meta.get("phase") == "forward":
+            known.setdefault(key, numbers[node])
+        elif key in known:
+            node.meta["recomputed"] = True
+            numbers[node] = known[key]
+
+
+def _dependencies(
+    graph: fx.Graph, gradients: Sequence[fx.Node | None]
+) -> tuple[frozenset[int] | None, ...]:
+    """For each gradient, which tangents it is made of."""
+    reach: dict[fx.Node, frozenset[int]] = {}
+    tangents = 0
+    for node in graph.nodes:
+        reach[node] = frozenset().union(*(reach[n] for n in node.all_input_nodes))
+        if node.op == "placeholder" and node.name.startswith("tangents_"):
+            reach[node], tangents = frozenset([tangents]), tangents + 1
+    everything = frozenset(range(tangents))
+    return tuple(None if g is None else reach[g] or everything for g in gradients)

@@ -1,0 +1,126 @@
+"""ATen calls on fakes, written down in order: the forward, then what the autograd engine does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._ops import OpOverload
+
+from ..errors import Unsupported
+from ..settings import config
+from ..symbolic.fake import Fake, FakeMode
+from . import rng
+from .schema import functional_form
+
+aten = torch.ops.aten
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """`outs = op(*args, **kwargs)`, tensors as Fakes; an in-place call returns its operand."""
+
+    op: OpOverload
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    outs: Any
+    phase: str  # "forward" or "backward"
+    stack: str  # the user's line
+    effect: bool  # takes numbers from a generator: keeps its place
+
+
+class Recorder(FakeMode):  # type: ignore[no-untyped-call]
+    """Records what happens within it to `calls`.
+
+    Random operators become arithmetic on `minicompiler::random`; those that have no such rule, or
+    all of them under `config.fallback_random`, stay calls with an effect. Either way a draw has an
+    identity: a token from torch's real generator. Activation checkpointing restores the generator
+    before it computes anew, gets the same token, and so the same numbers.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[Call] = []
+        self.phase, self.stack = "forward", ""
+        self.seeds: dict[torch.device, Fake] = {}  # its length is known at the end: see drawn
+        self.drawn: dict[torch.device, int] = {}
+        self._index: dict[tuple[int, int, torch.device], int] = {}  # token, draw -> index of seed
+        self._values: dict[int, Tensor] = {}  # token -> what an operator without a rule drew
+        self._effect = False
+
+    def record(self, func: OpOverload, args: Any, kwargs: Any, outs: Any) -> None:
+        stack = self.stack
+        if self.phase == "backward":
+            node: Any = torch._C._current_autograd_node()
+            stack = node.metadata.get("stack", stack) if node is not None else stack
+        self.calls.append(
+            Call(func, tuple(args), dict(kwargs), outs, self.phase, stack, self._effect)
+        )
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if rng.draws(func, args, kwargs) and func is not rng.seeds:
+            return self._random(func, args, kwargs)
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+    def _random(self, func: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:
+        if kwargs.get("generator") is not None:
+            raise Unsupported("a random generator as an argument", "use the default generator")
+        token = int(torch.randint(2**62, ()))  # the mode is off here: torch's own generator
+        if not config.fallback_random and func in rng.RULES:
+            draw = _Draw(self, token)
+            with self:
+                result = rng.RULES[func](draw, *args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        return self._effectful(func, args, kwargs, token)
+
+    def _effectful(self, func: OpOverload, args: Any, kwargs: dict[str, Any], token: int) -> Any:
+        """The call as it is, in functional form, so that its numbers have a name of their own."""
+        form = functional_form(func)
+        in_place = form is not None and len(form.written) == 1 and func._schema.name[-1] == "_"
+        pure = func
+        if form is not None and in_place:
+            pure, args = form.op, form.arguments(args, kwargs)
+        if token not in self._values:
+            self._effect = True
+            try:
+                drawn = super().__torch_dispatch__(pure, (), args, kwargs)
+            finally:
+                self._effect = False
+            if not isinstance(drawn, Tensor):  # several results: attention, recurrent layers
+                return drawn
+            with self:
+                self._values[token] = drawn.clone()  # what is returned may be written to
+        elif in_place or len(func._schema.returns) == 1:
+            drawn = self._values[token]
+        with self:
+            return args[0].copy_(drawn) if in_place else drawn.clone()
+
+    def seeds_on(self, device: torch.device) -> Fake:
+        if device not in self.seeds:
+            meta = torch.empty(1, dtype=torch.int64, device="meta")
+            self.seeds[device] = Fake(meta, device)
+            self.drawn[device] = 0
+        return self.seeds[device]
+
+
+class _Draw:
+    """Draws of one random operator, numbered: the same token and number give the same seed."""
+
+    def __init__(self, recorder: Recorder, token: int) -> None:
+        self.recorder, self.token, self.number = recorder, token, 0
+
+    def __call__(self, kind: str, size: Sequence[Any], device: torch.device) -> Tensor:
+        r, key = self.recorder, (self.token, self.number, device)
+        self.number += 1
+        seeds = r.seeds_on(device)
+        if key not in r._index:
+            r._index[key] = r.drawn[device]
+            r.drawn[device] += 1
+        dtype = torch.int64 if kind == "randint" else torch.float32
+        values: Tensor = rng.random(
+            list(size), seeds, r._index[key], kind, dtype=dtype, device=device
+        )
+        return values

@@ -1,0 +1,270 @@
+"""Random numbers as pure functions of a seed, so that a recomputed dropout draws the same mask.
+
+    seeds(n)                        n int64 seeds from torch's generator of the device
+    random(size, seeds, k, kind)    element i is a function of seeds[k] and i alone
+        rand     float32 in [0, 1), from 24 bits
+        randn    float32, Box-Muller on two words
+        randint  int64 in [0, 2**32)
+
+`seeds` consumes the generator, so `torch.manual_seed` reproduces a run, and its result is a tensor
+on the device, so CUDA graphs replay with fresh numbers. Everything else random is arithmetic on
+`random`; `RULES` says how for each ATen operator. The numbers are not eager's (nor are those of
+torch.compile); under `config.fallback_random` nothing here is used.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+aten = torch.ops.aten
+
+_LIBRARY: Any = torch.library.Library("minicompiler", "FRAGMENT")  # type: ignore[no-untyped-call]
+_LIBRARY.define(
+    "seeds(int n, *, Device device) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,)
+)
+_LIBRARY.define(
+    "random(SymInt[] size, Tensor seeds, int k, str kind, *, ScalarType dtype, Device device)"
+    " -> Tensor"
+)
+
+WORD = 0xFFFFFFFF
+
+
+def philox(key: Tensor, offset: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Philox4x32-10 of counter (offset low, offset high, 0, 0): four words as int64 in [0, 2**32).
+
+    int64 products wrap, which keeps all 64 bits; the arithmetic shift is masked to a logical one.
+    """
+    c0, c1 = offset & WORD, offset >> 32 & WORD
+    c2 = c3 = torch.zeros_like(offset)
+    k0, k1 = key & WORD, key >> 32 & WORD
+    for _ in range(10):
+        p0, p1 = c0 * 0xD2511F53, c2 * 0xCD9E8D57
+        c0, c1, c2, c3 = (
+            (p1 >> 32 & WORD) ^ c1 ^ k0,
+            p1 & WORD,
+            (p0 >> 32 & WORD) ^ c3 ^ k1,
+            p0 & WORD,
+        )
+        k0, k1 = k0 + 0x9E3779B9 & WORD, k1 + 0xBB67AE85 & WORD
+    return c0, c1, c2, c3
+
+
+def _uniform(word: Tensor) -> Tensor:
+    return (word >> 8).to(torch.float32) * 2.0**-24
+
+
+def _seeds(n: int, *, device: torch.device) -> Tensor:
+    return torch.randint(-(2**63), 2**63 - 1, (n,), dtype=torch.int64, device=device)
+
+
+def _random(
+    size: Sequence[int],
+    seeds: Tensor,
+    k: int,
+    kind: str,
+    *,
+    dtype: torch.dtype,
+    device: torch.device,
+) -> Tensor:
+    offset = torch.arange(math.prod(size), dtype=torch.int64, device=device)
+    words = philox(seeds[k], offset)
+    if kind == "rand":
+        value = _uniform(words[0])
+    elif kind == "randn":
+        # 1 - u lies in (0, 1]: its logarithm is finite
+        radius = torch.sqrt(-2.0 * torch.log(1.0 - _uniform(words[0])))
+        value = radius * torch.cos(2.0 * math.pi * _uniform(words[1]))
+    elif kind == "randint":
+        value = words[0]
+    else:
+        raise ValueError(f"no random numbers of kind {kind!r}")
+    return value.to(dtype).reshape(list(size))
+
+
+def _random_meta(size: Sequence[int], *_: Any, dtype: torch.dtype, device: torch.device) -> Tensor:
+    return torch.empty(list(size), dtype=dtype, device="meta")
+
+
+_LIBRARY.impl("seeds", _seeds, "CompositeExplicitAutograd")
+_LIBRARY.impl("random", _random, "CompositeExplicitAutograd")
+_LIBRARY.impl(
+    "seeds", lambda n, *, device: torch.empty(n, dtype=torch.int64, device="meta"), "Meta"
+)
+_LIBRARY.impl("random", _random_meta, "Meta")
+
+seeds = torch.ops.minicompiler.seeds.default
+random = torch.ops.minicompiler.random.default
+
+
+# ------------------------------------------------------- random ATen operators as arithmetic on it
+
+# draw(kind, size, device): random(...) with an index of its own, the same one on a recomputation
+Draw = Callable[[str, Sequence[Any], torch.device], Tensor]
+
+
+def _unit(draw: Draw, size: Sequence[Any], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Uniform in [0, 1), with as many bits as the dtype has: rounding would reach 1."""
+    u = draw("rand", size, device)
+    if dtype == torch.float64:
+        return u.to(dtype) + draw("rand", size, device).to(dtype) * 2.0**-24
+    bits = {torch.bfloat16: 8, torch.float16: 11}.get(dtype)
+    return u if bits is None else (torch.floor(u * 2.0**bits) * 2.0**-bits).to(dtype)
+
+
+def _integer(draw: Draw, size: Sequence[Any], device: torch.device, low: int, high: int) -> Tensor:
+    """Uniform in [low, high), int64."""
+    word = draw("randint", size, device)
+    if high - low > 1 << 32:
+        word = word + ((draw("randint", size, device) & 0x7FFFFFFF) << 32)
+    return word % (high - low) + low if high - low < 1 << 63 else word
+
+
+def _everything(dtype: torch.dtype) -> tuple[int, int]:
+    """What `random_()` draws from: all integers that the dtype can hold exactly, from 0."""
+    if dtype.is_floating_point:
+        digits = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
+        return 0, (1 << digits[dtype]) + 1
+    return 0, 2 if dtype == torch.bool else torch.iinfo(dtype).max + (dtype != torch.int64)
+
+
+def _exponential(draw: Draw, x: Tensor, lambd: float = 1.0) -> Tensor:
+    u = _unit(draw, x.shape, torch.float32, x.device)
+    return torch.clamp_min(-torch.log1p(-u), 2.0**-25) / lambd  # never 0: it is divided by
+
+
+def _geometric(draw: Draw, x: Tensor, p: float) -> Tensor:
+    u = draw("rand", x.shape, x.device)
+    return torch.clamp_min(torch.ceil(torch.log1p(-u) / math.log1p(-p)), 1) if p < 1 else u * 0 + 1
+
+
+def _bernoulli(draw: Draw, x: Tensor, p: Any = 0.5) -> Any:
+    return draw("rand", x.shape, x.device) < p
+
+
+def _normal(draw: Draw, x: Tensor, mean: Any = 0.0, std: Any = 1.0) -> Any:
+    return draw("randn", x.shape, x.device) * std + mean
+
+
+def _uniform_between(draw: Draw, x: Tensor, low: float = 0.0, high: float = 1.0) -> Tensor:
+    return _unit(draw, x.shape, x.dtype, x.device) * (high - low) + low
+
+
+def _cauchy(draw: Draw, x: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
+    u = draw("rand", x.shape, x.device)
+    return median + sigma * torch.tan(math.pi * (u - 0.5))
+
+
+def _random_between(draw: Draw, x: Tensor, low: int, high: int | None = None) -> Tensor:
+    limit = _everything(x.dtype)[1] if high is None else high
+    return _integer(draw, x.shape, x.device, low, limit)
+
+
+# x filled with draws: (operator in place, rule for the values)
+_FILLS: list[tuple[Any, Callable[..., Tensor]]] = [
+    (aten.bernoulli_.float, _bernoulli),
+    (aten.bernoulli_.Tensor, _bernoulli),
+    (aten.normal_.default, _normal),
+    (aten.uniform_.default, _uniform_between),
+    (aten.exponential_.default, _exponential),
+    (aten.geometric_.default, _geometric),
+    (aten.cauchy_.default, _cauchy),
+    (
+        aten.log_normal_.default,
+        lambda draw, x, mean=1.0, std=2.0: _normal(draw, x, mean, std).exp(),
+    ),
+    (aten.random_.default, lambda draw, x: _random_between(draw, x, 0)),
+    (aten.random_.to, lambda draw, x, high: _random_between(draw, x, 0, high)),
+    (getattr(aten.random_, "from"), _random_between),
+]
+
+
+def _fill(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def rule(draw: Draw, x: Tensor, *args: Any, generator: None = None, **kwargs: Any) -> Tensor:
+        return x.copy_(values(draw, x, *args, **kwargs))
+
+    return rule
+
+
+def _make(kind: str, low: int = 0) -> Callable[..., Tensor]:
+    """rand, randn, randint: arguments, then the size, then keywords for dtype and device."""
+
+    def rule(draw: Draw, *args: Any, dtype: Any = None, device: Any = None, **_: Any) -> Tensor:
+        *limits, size = args
+        device = torch.device("cpu") if device is None else device
+        if kind == "randint":
+            dtype = torch.int64 if dtype is None else dtype
+            bounds = (0, *limits)[-2:]
+            return _integer(draw, size, device, *bounds).to(dtype)
+        dtype = torch.get_default_dtype() if dtype is None else dtype
+        if kind == "rand":
+            return _unit(draw, size, dtype, device)
+        return draw("randn", size, device).to(dtype)
+
+    return rule
+
+
+def _make_like(kind: str) -> Callable[..., Tensor]:
+    make = _make(kind)
+
+    def rule(
+        draw: Draw, x: Tensor, *limits: Any, dtype: Any = None, device: Any = None, **_: Any
+    ) -> Any:
+        if any(isinstance(limit, Tensor) for limit in limits):
+            return NotImplemented
+        values = make(draw, *limits, x.shape, dtype=dtype or x.dtype, device=device or x.device)
+        return torch.empty_like(x, dtype=dtype, device=device).copy_(values)
+
+    return rule
+
+
+def _native_dropout(draw: Draw, x: Tensor, p: float, train: bool | None) -> Any:
+    if train is False or not 0 < p < 1:
+        return NotImplemented
+    mask = draw("rand", x.shape, x.device) < 1 - p
+    wide = x.to(torch.float32) if x.dtype in (torch.bfloat16, torch.float16) else x
+    return (wide * mask * (1 / (1 - p))).to(x.dtype), mask
+
+
+def _drawn(values: Callable[..., Tensor], which: int = 0) -> Callable[..., Tensor]:
+    """A functional form whose operand `which` gives the size, and the dtype of the result."""
+
+    def rule(draw: Draw, *args: Any, generator: None = None) -> Tensor:
+        return values(draw, *args).to(args[which].dtype)
+
+    return rule
+
+
+RULES: dict[Any, Callable[..., Any]] = {
+    **{op: _fill(values) for op, values in _FILLS},
+    aten.rand.default: _make("rand"),
+    aten.randn.default: _make("randn"),
+    aten.randint.default: _make("randint"),
+    aten.randint.low: _make("randint"),
+    aten.rand_like.default: _make_like("rand"),
+    aten.randn_like.default: _make_like("randn"),
+    aten.randint_like.default: _make_like("randint"),
+    aten.randint_like.low_dtype: _make_like("randint"),
+    aten.bernoulli.default: _drawn(lambda draw, x: _bernoulli(draw, x, x)),
+    aten.bernoulli.p: _drawn(_bernoulli),
+    aten.bernoulli.Tensor: _drawn(_bernoulli),
+    aten.normal_functional.default: _drawn(_normal),
+    aten.normal.Tensor_float: _drawn(lambda draw, mean, std=1.0: _normal(draw, mean, mean, std)),
+    aten.normal.float_Tensor: _drawn(lambda draw, mean, std: _normal(draw, std, mean, std), 1),
+    aten.normal.Tensor_Tensor: _drawn(lambda draw, mean, std: _normal(draw, mean + std, mean, std)),
+    aten.native_dropout.default: _native_dropout,
+}
+
+
+def draws(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether this call takes numbers from a generator; attention without dropout does not."""
+    if torch.Tag.nondeterministic_seeded not in getattr(op, "tags", ()):
+        return False
+    names = [a.name for a in op._schema.arguments]
+    given = (
+        {a.name: a.default_value for a in op._schema.arguments} | dict(zip(names, args)) | kwargs
+    )
+    return "dropout_p" not in names or bool(given["dropout_p"])

@@ -1,0 +1,192 @@
+"""What stands between the caller's tensors and the compiled graphs' flat lists.
+
+    forward(arguments)            -> results: visible ones first, then what backward needs
+    backward(saved, tangents)     -> one gradient (or None) an argument
+
+The forward is functional but for the writes to inputs that need no autograd, at its very end. All
+else that eager promises is written down here and done around the call: outputs that alias inputs
+or each other, inputs that change under autograd, which outputs require grad.
+
+Every class knows how to do its part, so a caller needs no case distinction; sizes, strides and
+offsets are in elements, offsets relative to the first element of the tensor that is viewed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from ..symbolic.expr import Expr
+    from ..symbolic.shapes import TensorSpec
+
+    Size: TypeAlias = tuple[int | Expr, ...]
+
+
+# ---------------------------------------------------------------- how forward's arguments are made
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The caller's input `index` as it is."""
+
+    index: int
+
+    def take(self, inputs: Sequence[Any]) -> Any:
+        return inputs[self.index]
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """All memory behind input `index` as one flat tensor of its dtype, `numel` elements long.
+
+    Several inputs share it and one of them is written to: the graph sees the memory, and the
+    inputs as views of it.
+    """
+
+    index: int
+    numel: int
+
+    def take(self, inputs: Sequence[Any]) -> Any:
+        x: Tensor = inputs[self.index].detach()
+        return x.as_strided((self.numel,), (1,), 0)
+
+
+Argument: TypeAlias = Input | Storage
+
+
+# -------------------------------------------------------------------- what the user's function gets
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """Result `index` of the forward. Two outputs of one index are one object."""
+
+    index: int
+
+    def make(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        return results[self.index]
+
+
+@dataclass(frozen=True, slots=True)
+class SameAsInput:
+    """The caller's own object."""
+
+    index: int
+
+    def make(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        return inputs[self.index]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOfInput:
+    """A view of input `index`, cut off from autograd where `detached`."""
+
+    index: int
+    size: Size
+    stride: Size
+    offset: int | Expr
+    detached: bool
+
+    def make(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        return _view(inputs[self.index], self)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOfResult:
+    """A view of result `index`, which other outputs see too."""
+
+    index: int
+    size: Size
+    stride: Size
+    offset: int | Expr
+    detached: bool
+
+    def make(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        return _view(results[self.index], self)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A Python value; never a tensor, which would be the same object at every call."""
+
+    value: Any
+
+    def make(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        return self.value
+
+
+Output: TypeAlias = Fresh | SameAsInput | ViewOfInput | ViewOfResult | Constant
+
+
+def _view(base: Tensor, view: ViewOfInput | ViewOfResult) -> Tensor:
+    base = base.detach() if view.detached else base
+    return base.as_strided(view.size, view.stride, base.storage_offset() + view.offset)  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------- what happens to inputs, saved
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """Input `index` is written to.
+
+    `result`: the forward's result to copy into it under autograd, so that the input gets a
+    grad_fn; None where the graph itself writes it, and only the version counter remains to be
+    advanced, if eager would (`versioned`; batch normalization updates its statistics silently).
+    """
+
+    index: int
+    result: int | None
+    versioned: bool
+
+    def finish(self, results: Sequence[Any], inputs: Sequence[Any]) -> None:
+        if self.result is not None:
+            inputs[self.index].copy_(results[self.result])
+        elif self.versioned:
+            torch.autograd.graph.increment_version(inputs[self.index])
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A tensor that backward reads: argument `argument` of the forward, or its result `result`.
+
+    `checked`: the user can reach its memory, so autograd's version counter must guard it.
+    """
+
+    argument: int | None
+    result: int | None
+    checked: bool
+
+    def take(self, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
+        return results[self.result] if self.result is not None else arguments[self.argument or 0]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """`visible` results come first; `differentiable` are those of them that get a tangent, in the
+    order of `tangents`, whose layout the backward was traced for. `gradients` has an entry an
+    argument: the tangents its gradient depends on, or None where it has none. Saved sizes
+    (`symbols`) follow the saved tensors in the forward's results."""
+
+    arguments: tuple[Argument, ...]
+    outputs: tuple[Output, ...]
+    mutations: tuple[Mutation, ...]
+    visible: int
+    differentiable: tuple[int, ...] = ()
+    tangents: tuple[TensorSpec, ...] = ()
+    gradients: tuple[frozenset[int] | None, ...] = ()
+    saved: tuple[Saved, ...] = ()
+    symbols: tuple[Expr, ...] = ()
+
+    @property
+    def trains(self) -> bool:
+        return bool(self.differentiable)
+
+    def argument_of(self, index: int) -> int:
+        """The forward's argument that is input `index` as it is."""
+        return self.arguments.index(Input(index))
