@@ -1,0 +1,217 @@
+"""What was compiled for each code object, and when to compile again or to stop.
+
+A code object has entries: guards, the check made of them, the replacement, and the artefact, a key
+of what was compiled (graph, plan, kernels). `find_or_compile` is the one way in:
+
+    replacement = find_or_compile(code, f_globals, vector, region, compile)
+
+Entries die with what they are for. They are owned by the namespace of the function (under OWNER,
+as a code object is invisible to the garbage collector), leave it when the code object dies, and
+the hook refers to them weakly; a set of guards that expects a dead object is dropped.
+"""
+
+import threading
+import warnings
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+from weakref import ReferenceType, WeakValueDictionary, ref
+
+from ..report import current
+from ..settings import config
+from . import frame_hook
+from .guards import Failure, GuardSet
+
+OWNER = "__minicompiler__"  # the name in a module's globals
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What compiling a frame gave. Equal artefacts are one compilation: recompile_limit counts
+    them, not the instances they were attached to. Without replacement: where these guards hold,
+    the frame is left to Python (what was read until capture gave up is what decides that)."""
+
+    guards: GuardSet
+    replacement: Callable[..., Any] | None
+    artefact: Hashable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    region: object
+    compiled: Compiled
+    check: Callable[..., bool]
+
+
+class CodeCache:
+    """The entries of one code object, newest first. Hold `lock` to read or change them."""
+
+    def __init__(self, code: CodeType, f_globals: dict[str, Any], owner: "Owner") -> None:
+        self.f_globals = f_globals
+        self.lock = threading.RLock()  # two threads that need the same code compile it once
+        self.entries: list[Entry] = []
+        self.given_up: list[object] = []  # regions in which no more is compiled
+        self.name = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
+        key, owned_by = id(code), ref(owner)
+
+        def code_died(_: object) -> None:
+            if (entries := owned_by()) is not None:
+                entries.pop(key, None)
+
+        self.code = ref(code, code_died)
+
+    def lookup(self, region: object, vector: tuple[Any, ...]) -> Entry | None:
+        """The entry of this region whose guards hold for the vector."""
+        fits = (e for e in self.entries if e.region is region and e.check(*vector))
+        return next(fits, None)
+
+    def failures(self, region: object, vector: tuple[Any, ...]) -> list[Failure]:
+        """For each entry of this region, newest first, the guard that does not hold."""
+        told = (e.compiled.guards.explain_failure(*vector) for e in self.of(region))
+        return [failure for failure in told if failure is not None]
+
+    def of(self, region: object) -> list[Entry]:
+        return [e for e in self.entries if e.region is region]
+
+    def artefacts(self, region: object) -> int:
+        """How many different things were compiled in this region and are still of use."""
+        return len({e.compiled.artefact for e in self.of(region)})
+
+    def insert(self, region: object, compiled: Compiled) -> Entry:
+        entry = Entry(region, compiled, compiled.guards.build())
+        self.entries.insert(0, entry)
+        self._record(region, entry.check, compiled.replacement)
+        return entry
+
+    def give_up(self, region: object) -> None:
+        """Leave what no entry fits to Python from now on, without asking again."""
+        self.given_up.append(region)
+        self._record(region, None, None)
+
+    def prune(self) -> None:
+        """Drop entries whose guards expect an object that has died."""
+        alive = [e for e in self.entries if not e.compiled.guards.dead]
+        code = self.code()
+        if len(alive) < len(self.entries) and code is not None:
+            self.entries = alive
+            known = frame_hook.entries(code)
+            frame_hook.replace(code, [e for e in known if not _dead(e)])
+
+    def clear(self) -> None:
+        with self.lock:
+            self.entries.clear()
+            self.given_up.clear()
+            code = self.code()
+            if code is not None:
+                frame_hook.replace(code, [])
+
+    def _record(self, region: object, check: Any, replacement: Any) -> None:
+        code = self.code()
+        if code is not None:
+            frame_hook.record(code, weak(check), weak(replacement), region, self.f_globals)
+
+
+def weak(function: Any) -> Any:
+    """A weak reference where there can be one."""
+    try:
+        return None if function is None else ref(function)
+    except TypeError:
+        return function
+
+
+def _dead(entry: frame_hook.Entry) -> bool:
+    return any(isinstance(part, ReferenceType) and part() is None for part in entry)
+
+
+class Owner(dict[int, CodeCache]):
+    """What a namespace holds for us: id of a code object -> its cache. Not part of its contents as
+    far as copies and pickles go."""
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return Owner, ()
+
+
+def token(*settings: Hashable) -> object:
+    """A region for the hook: the same object for equal settings (backend, options), so that what
+    two `compile` calls of one function need is compiled once."""
+    return _tokens.setdefault(settings, settings)
+
+
+_tokens: dict[tuple[Hashable, ...], object] = {}
+_caches: WeakValueDictionary[int, CodeCache] = WeakValueDictionary()
+_registry = threading.RLock()
+
+
+def cache_of(code: CodeType, f_globals: dict[str, Any]) -> CodeCache | None:
+    """The cache of a code object, made at the first call. None when that is taken by a function
+    with the same code and other globals: guards would read the wrong ones."""
+    with _registry:
+        known = _caches.get(id(code))
+        if known is None or known.code() is not code:
+            owner = f_globals.get(OWNER)
+            if type(owner) is not Owner:
+                owner = f_globals[OWNER] = Owner()
+            known = owner[id(code)] = _caches[id(code)] = CodeCache(code, f_globals, owner)
+    return known if known.f_globals is f_globals else None
+
+
+def find_or_compile(
+    code: CodeType,
+    f_globals: dict[str, Any],
+    vector: tuple[Any, ...],
+    region: object,
+    compile: Callable[[], Compiled | None],
+) -> Callable[..., Any] | None:
+    """The replacement for a call of `code` that no entry fits; None to leave it to Python.
+
+    `compile` is called, once for several threads in need of the same, unless config.recompile_limit
+    artefacts exist already: then the code is left to Python for good, with one warning. It answers
+    None for a frame that can never be compiled in this region; what it raises passes through. Why
+    the entries before did not fit goes to the record (`recompile_reasons`).
+    """
+    cache = cache_of(code, f_globals)
+    if cache is None:
+        return None
+    with cache.lock:
+        if (found := cache.lookup(region, vector)) is not None:
+            return found.compiled.replacement  # another thread was faster
+        cache.prune()
+        if any(region is other for other in cache.given_up):
+            return None
+        made = cache.artefacts(region)
+        if made:
+            why = next(iter(cache.failures(region, vector)), "a guard failed")
+            current().recompile_reason(f"{cache.name}: {why}")
+            if made >= config.recompile_limit:
+                cache.give_up(region)
+                warnings.warn(
+                    f"{cache.name} was compiled {made} times, as often as config.recompile_limit "
+                    "allows; what fits none of these runs eagerly from now on. The last reason: "
+                    f"{why}. All reasons: stats()['recompile_reasons'].",
+                    stacklevel=2,
+                )
+                return None
+            current().count("recompiles")
+        compiled = compile()
+        if compiled is None:
+            cache.give_up(region)
+            return None
+        entry = cache.insert(region, compiled)
+        if not entry.check(*vector):  # never run on an assumption that does not hold
+            cache.give_up(region)
+            failure = compiled.guards.explain_failure(*vector)
+            current().reason(f"{cache.name}: a guard fails right after compiling: {failure}")
+            return None
+        current().count("guards", len(compiled.guards))
+        return compiled.replacement
+
+
+def reset() -> None:
+    """Forget everything that was compiled."""
+    with _registry:
+        caches = list(_caches.values())
+        _caches.clear()
+    for cache in caches:
+        cache.clear()
+        cache.f_globals.pop(OWNER, None)
