@@ -17,8 +17,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..errors import Unsupported
 from . import kernels
+from .env import ShapeEnv
 from .kernels import META
 from .shapes import TensorSpec, spec_of
+from .symnode import to_torch
 
 CPU = torch.device("cpu")
 
@@ -87,8 +89,10 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _should_skip_dynamo(cls) -> bool:
         return False  # otherwise torch wraps our __torch_dispatch__ and imports 2 s of modules
 
-    def __init__(self) -> None:
+    def __init__(self, env: ShapeEnv | None = None) -> None:
+        """`env` owns the symbols in sizes, if there are any."""
         super().__init__()  # type: ignore[no-untyped-call]
+        self.env = env
         self.constants: list[tuple[torch.Tensor, Fake]] = []  # real tensors met, and their fakes
         self._by_id: dict[int, Fake] = {}
         self._storages: dict[int, tuple[torch.Tensor, torch.UntypedStorage]] = {}
@@ -109,9 +113,7 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """The fake of an input. Inputs that share memory get metas that share a storage."""
         grad = t.requires_grad if requires_grad is None else requires_grad
         if isinstance(t, TensorSpec):
-            size, stride = [int(n) for n in t.size], [int(n) for n in t.stride]
-            meta = torch.empty_strided(size, stride, dtype=t.dtype, device=META)
-            return Fake(meta, t.device, grad)
+            return Fake(self._empty(t), t.device, grad)
         if type(t) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, Fake):
             raise Unsupported(f"a tensor subclass: {type(t).__name__}")
         if t.layout is not torch.strided or t.is_quantized or t.is_nested:
@@ -135,6 +137,16 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             fake._is_param = True
         return fake
 
+    def _empty(self, spec: TensorSpec) -> torch.Tensor:
+        env = self.env or ShapeEnv()
+        size, stride, (offset,) = (
+            [to_torch(env, n) for n in numbers]
+            for numbers in (spec.size, spec.stride, [spec.offset])
+        )
+        reach = [(n - 1) * s for n, s in zip(size, stride)]
+        base = torch.empty(offset + sum(reach, 1), dtype=spec.dtype, device=META)
+        return base.as_strided(size, stride, offset)
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         how = kernels.plan(func)
         if how.decomposes:  # inference_mode brings composites down whole
@@ -152,12 +164,25 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         inner = {k: over_tensors(_meta_of, v) for k, v in kwargs.items() if k != "generator"}
         if how.takes_device and (not fakes or inner.get("device") is not None):
             inner["device"] = META
-        outs = how.run(over_tensors(_meta_of, args), inner, device)
+        metas = over_tensors(_meta_of, args)
+        symbolic = self.env is not None and _any_symbol(metas, *inner.values())
+        outs = kernels.symbolic(func, metas, inner) if symbolic else how.run(metas, inner, device)
         same = {id(f.meta): f for f in fakes} if how.writes else {}
         outs = over_tensors(lambda m: same[id(m)] if id(m) in same else Fake(m, device), outs)
         if not isinstance(outs, int | float | bool):
             self.record(func, args, kwargs, outs)
         return outs
+
+
+def _any_symbol(*args: Any) -> bool:
+    return any(
+        _any_symbol(*x)
+        if isinstance(x, list | tuple)
+        else x._has_symbolic_sizes_strides
+        if isinstance(x, torch.Tensor)
+        else isinstance(x, torch.SymInt | torch.SymFloat)
+        for x in args
+    )
 
 
 def _meta_of(fake: Any) -> torch.Tensor:
