@@ -92,6 +92,5 @@ def as_traced(tangent: Tensor | None, spec: TensorSpec) -> Tensor:
 
 def once_only(gradients: Sequence[Tensor | None]) -> list[Tensor | None]:
     """Gradients that raise when they are differentiated, as torch.compile's do."""
-    raising: Any = torch._C._functions.DelayedError(DOUBLE_BACKWARD, len(gradients))
-    attached = [None if g is None else g.detach().requires_grad_() for g in gradients]
-    return list(raising(*attached))
+    raising: Any = torch._C._functions.DelayedError(DOUBLE_BACKWARD, 1)
+    return [None if g is None else raising(g.detach().requires_grad_()) for g in gradients]
