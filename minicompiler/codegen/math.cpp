@@ -1,0 +1,319 @@
+// The functions that generated C++ kernels call. A kernel's text holds those that it needs: a block
+// ends at a blank line, and is taken when a name that it defines is used.
+//
+// Everything is branch-free (selects, no calls), so that gcc and clang turn a loop over it into
+// vector instructions. No header is needed. The compiler does not contract a*b + c; where one
+// rounding is wanted, fma says so. Polynomials are minimax fits. Accuracy in units in the last
+// place, whatever the argument: exp, log 1; exp2, expm1, log1p, erf, sin, cos 2; tanh, sigmoid 3.
+
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+
+template <class T> struct Real;  // what the functions below need to know about float and double
+template <> struct Real<float> {
+    typedef uint32_t Word;
+    static constexpr int mantissa = 23, bias = 127;
+    static constexpr float inf = __builtin_inff(), nan = __builtin_nanf(""), tiny = 0x1p-126f;
+    static constexpr float ln2_high = 0.693145752f, ln2_low = 1.42860682e-6f, log2e = 1.44269504f;
+    static constexpr float exp_low = -104.0f, exp_high = 89.0f;  // e^x: 0 below, infinite above
+    static constexpr float tanh_one = 9.1f;                      // from here on tanh x rounds to 1
+    static constexpr float round = 0x1.8p23f;                    // x + round: x as an integer
+};
+template <> struct Real<double> {
+    typedef uint64_t Word;
+    static constexpr int mantissa = 52, bias = 1023;
+    static constexpr double inf = __builtin_inf(), nan = __builtin_nan(""), tiny = 0x1p-1022;
+    static constexpr double ln2_high = 0.693147180559663, ln2_low = 2.8235290563031577e-13;
+    static constexpr double log2e = 1.4426950408889634, exp_low = -746.0, exp_high = 710.0;
+    static constexpr double tanh_one = 19.1, round = 0x1.8p52;
+};
+
+template <class T> static inline typename Real<T>::Word bits(T x) {
+    typename Real<T>::Word word;
+    __builtin_memcpy(&word, &x, sizeof x);
+    return word;
+}
+template <class T> static inline T from_bits(typename Real<T>::Word word) {
+    T x;
+    __builtin_memcpy(&x, &word, sizeof x);
+    return x;
+}
+
+static inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+static inline float copysign(float a, float b) { return __builtin_copysignf(a, b); }
+static inline double copysign(double a, double b) { return __builtin_copysign(a, b); }
+
+// horner(x, a, b, c) = a + b x + c x^2
+template <class T> static inline T horner(T, T a) { return a; }
+template <class T, class... More> static inline T horner(T x, T a, More... more) {
+    return fma(horner(x, more...), x, a);
+}
+
+// (e^r - 1 - r) / r^2 for -0.29 <= r <= 0.41
+static inline float exp_tail(float r) {
+    return horner(r, 0.5000003f, 0.16666594f, 0.041655917f, 0.008357308f, 0.0014801114f);
+}
+static inline double exp_tail(double r) {
+    return horner(r, 0.49999999999999944, 0.16666666666667806, 0.04166666666673316,
+                  0.008333333332356476, 0.001388888886927524, 0.00019841272715388926,
+                  2.48015970929393e-05, 2.755376726087939e-06, 2.7580863021159925e-07,
+                  2.664353633499516e-08);
+}
+
+// x = k ln(2) + r, -0.29 <= r <= 0.41: unlike |r| <= 0.35, with this r nothing that is rounded
+// exceeds 0.25 below, or 0.5 above. Adding `round` leaves k in the low bits of `shifted`.
+template <class T> struct Reduced {
+    T shifted, r, p;  // p = e^r - 1
+};
+template <class T> static inline Reduced<T> exp_reduce(T x) {
+    T shifted = fma(x, Real<T>::log2e, T(-0.084)) + Real<T>::round, k = shifted - Real<T>::round;
+    T r = fma(-k, Real<T>::ln2_low, fma(-k, Real<T>::ln2_high, x));
+    return {shifted, r, fma(r * r, exp_tail(r), r)};
+}
+
+// y * 2^k in two steps, as 2^k alone may be subnormal or infinite
+template <class T> static inline T scale(T y, T shifted) {
+    typedef typename Real<T>::Word Word;
+    Word biased = bits(shifted) - bits(Real<T>::round) + 2 * Real<T>::bias, half = biased >> 1;
+    return y * from_bits<T>(half << Real<T>::mantissa)
+             * from_bits<T>((biased - half) << Real<T>::mantissa);
+}
+
+template <class T> static inline T exp(T x) {
+    x = Real<T>::exp_low > x ? Real<T>::exp_low : x;  // a NaN stays
+    x = Real<T>::exp_high < x ? Real<T>::exp_high : x;
+    Reduced<T> e = exp_reduce(x);
+    return scale(e.p + T(1), e.shifted);
+}
+
+template <class T> static inline T exp2(T x) {
+    x = T(-2 * Real<T>::bias) > x ? T(-2 * Real<T>::bias) : x;
+    x = T(2 * Real<T>::bias) < x ? T(2 * Real<T>::bias) : x;
+    T shifted = (x - T(0.084)) + Real<T>::round, r = x - (shifted - Real<T>::round);
+    r = fma(r, Real<T>::ln2_high, r * Real<T>::ln2_low);
+    return scale(fma(r * r, exp_tail(r), r) + T(1), shifted);
+}
+
+// 2^k p + (2^k - 1): relative accuracy also near 0, where k is 0. Halved, as 2^k may be infinite.
+template <class T> static inline T expm1_unsigned(T x) {
+    x = T(-50) > x ? T(-50) : x;
+    x = Real<T>::exp_high < x ? Real<T>::exp_high : x;
+    Reduced<T> e = exp_reduce(x);
+    typename Real<T>::Word k = bits(e.shifted) - bits(Real<T>::round);
+    T half = from_bits<T>((k + Real<T>::bias - 1) << Real<T>::mantissa);
+    return T(2) * fma(half, e.p, half - T(0.5));
+}
+
+template <class T> static inline T expm1(T x) { return copysign(expm1_unsigned(x), x); }
+
+template <class T> static inline T sigmoid(T x) { return T(1) / (T(1) + exp(-x)); }
+
+// tanh |x| = (e^2|x| - 1) / (e^2|x| + 1)
+template <class T> static inline T tanh(T x) {
+    T a = copysign(x, T(1));
+    T t = expm1_unsigned(T(2) * (Real<T>::tanh_one < a ? Real<T>::tanh_one : a));
+    return copysign(t / (t + T(2)), x);
+}
+
+// (log(1 + f) - 2 s) / s^3 with s = f / (2 + f), z = s^2, 1 + f between sqrt(1/2) and sqrt(2)
+static inline float log_tail(float z) {
+    return horner(z, 0.66666663f, 0.40000346f, 0.285366f, 0.23596367f);
+}
+static inline double log_tail(double z) {
+    return horner(z, 0.666666666666674, 0.3999999999937787, 0.2857142875132786,
+                  0.22222197584697506, 0.18183619131058903, 0.15312566087792476,
+                  0.14811579491028115);
+}
+
+template <class T> static inline T log(T x) {
+    typedef typename Real<T>::Word Word;
+    bool subnormal = x < Real<T>::tiny;
+    Word b = bits(subnormal ? x * T(1ull << Real<T>::mantissa) : x);
+    Word biased = (b + bits(T(1)) - bits(T(0.70710678118654752))) >> Real<T>::mantissa;
+    T f = from_bits<T>(b - ((biased - Real<T>::bias) << Real<T>::mantissa)) - T(1);
+    T power = T(1ull << Real<T>::mantissa);  // an integer added to its bits is added to its value
+    T k = from_bits<T>(bits(power) + biased) - (power + T(Real<T>::bias));
+    k = subnormal ? k - T(Real<T>::mantissa) : k;
+    T s = f / (T(2) + f), z = s * s, half = T(0.5) * f * f;
+    T tail = fma(s, fma(z, log_tail(z), half), k * Real<T>::ln2_low);
+    T y = fma(k, Real<T>::ln2_high, f - (half - tail));
+    y = x < Real<T>::inf ? y : x;
+    return x > T(0) ? y : x == T(0) ? -Real<T>::inf : Real<T>::nan;
+}
+
+// u = 1 + x is rounded; what that lost, over u, is the missing part of the logarithm
+template <class T> static inline T log1p(T x) {
+    T u = T(1) + x, y = log(u) + (x - (u - T(1))) / u;
+    return u == T(1) || x == Real<T>::inf ? x : x == T(-1) ? -Real<T>::inf : y;
+}
+
+static inline float log2(float x) { return float(log(double(x)) * 1.4426950408889634); }
+static inline double log2(double x) { return __builtin_log2(x); }
+static inline float log10(float x) { return float(log(double(x)) * 0.4342944819032518); }
+static inline double log10(double x) { return __builtin_log10(x); }
+
+// Below 0.85 an odd polynomial, above 1 - 2^q; at 3.93 that rounds to 1.
+static inline float erf(float x) {
+    float a = copysign(x, 1.0f), z = a * a;
+    float low = fma(a, horner(z, 0.128379107f, -0.376125723f, 0.112827174f, -0.0268025473f,
+                              0.00505109457f, -0.000631512899f), a);
+    a = 3.93f < a ? 3.93f : a;
+    float q = horner(a, -0.000149894811f, -1.62744963f, -0.918303668f, -0.150794744f,
+                     0.0324843451f, -0.00449673180f, 0.000293659221f);
+    float shifted = q + Real<float>::round, r = (q - (shifted - Real<float>::round)) * 0.693147181f;
+    float power = from_bits<float>((bits(shifted) + 127) << 23);
+    float high = fma(-power, fma(r * r, exp_tail(r), r) + 1.0f, 1.0f);
+    return copysign(a < 0.85f ? low : high, x);
+}
+static inline double erf(double x) { return __builtin_erf(x); }
+
+// x * 2/pi = n + r for every float: r in double, times pi/2, and n modulo 4. An argument of 2^50
+// or more is an integer times 2^27 (2^54, 2^81), and 2/pi times that power counts modulo 4 only.
+struct Turned {
+    float r;
+    uint32_t quadrant;
+};
+static inline Turned quarter_turns(float x) {
+    double high = 0.6366197723675814, low = -3.935735335036497e-17, a = x, unit = 1.0;
+    double size = copysign(a, 1.0);
+    unit = size < 0x1p50 ? unit : 0x1p-27;
+    high = size < 0x1p50 ? high : -0.5529460512772132;
+    low = size < 0x1p50 ? low : 3.808591801500832e-17;
+    unit = size < 0x1p77 ? unit : 0x1p-54;
+    high = size < 0x1p77 ? high : 1.2910009524680295;
+    low = size < 0x1p77 ? low : -3.862804515881076e-17;
+    unit = size < 0x1p104 ? unit : 0x1p-81;
+    high = size < 0x1p104 ? high : -1.3139050952781812;
+    low = size < 0x1p104 ? low : 9.395526559852902e-17;
+    a *= unit;
+    double shifted = fma(a, high, 0x1.8p52), n = shifted - 0x1.8p52;
+    double r = fma(a, low, fma(a, high, -n));
+    return {float(r * 1.5707963267948966), uint32_t(bits(shifted))};
+}
+static inline float sine_from(Turned t, uint32_t quadrant) {
+    float z = t.r * t.r;
+    float s = fma(t.r * z, horner(z, -0.16666667f, 0.008333329f, -0.00019839295f, 2.717939e-06f), t.r);
+    float c = horner(z, 1.0f, -0.5f, 0.041666646f, -0.0013887337f, 2.4434838e-05f);
+    float y = quadrant & 1 ? c : s;
+    return from_bits<float>(bits(y) ^ (quadrant & 2) << 30);
+}
+
+static inline float sin(float x) {
+    Turned t = quarter_turns(x);
+    float y = sine_from(t, t.quadrant);
+    return x == 0.0f ? x : y;  // keeps -0.0
+}
+static inline double sin(double x) { return __builtin_sin(x); }
+
+static inline float cos(float x) {
+    Turned t = quarter_turns(x);
+    return sine_from(t, t.quadrant + 1);
+}
+static inline double cos(double x) { return __builtin_cos(x); }
+
+// bfloat16 is the upper half of a float; rounded half to even, a NaN stays one
+static inline float from_bfloat16(uint16_t h) { return from_bits<float>(uint32_t(h) << 16); }
+static inline uint16_t to_bfloat16(float x) {
+    uint32_t b = bits(x), rounded = (b + 0x7fff + (b >> 16 & 1)) >> 16;
+    return uint16_t(x != x ? 0x7fc0 : rounded);
+}
+
+// float16: the product moves the exponent, and makes a subnormal half a normal float
+static inline float from_float16(uint16_t h) {
+    uint32_t b = uint32_t(h & 0x7fff) << 13;
+    uint32_t y = bits(from_bits<float>(b) * 0x1p112f);
+    y = b >= 0x0f800000 ? b | 0x7f800000 : y;  // infinity and NaN
+    return from_bits<float>(y | uint32_t(h & 0x8000) << 16);
+}
+static inline uint16_t to_float16(float x) {
+    uint32_t b = bits(x) & 0x7fffffff;
+    uint32_t normal = (b - 0x38000000 + 0xfff + (b >> 13 & 1)) >> 13;
+    // 0.5 has the exponent at which a float's last bit is that of a subnormal half
+    uint32_t subnormal = bits(from_bits<float>(b) + 0.5f) - 0x3f000000;
+    uint32_t y = b < 0x38800000 ? subnormal : normal;
+    y = b >= 0x477ff000 ? 0x7c00 : y;  // 65520 and above round to infinity
+    y = b > 0x7f800000 ? 0x7e00 : y;
+    return uint16_t(y | (bits(x) >> 16 & 0x8000));
+}
+
+template <class T> static inline T maximum(T a, T b) { return (a > b) | (a != a) ? a : b; }
+template <class T> static inline T minimum(T a, T b) { return (a < b) | (a != a) ? a : b; }
+
+template <class T> static inline T sign(T x) { return T((x > T(0)) - (x < T(0))); }
+
+static inline float fmod(float a, float b) { return __builtin_fmodf(a, b); }
+static inline double fmod(double a, double b) { return __builtin_fmod(a, b); }
+template <class T> static inline T fmod(T a, T b) { return b == T(-1) ? T(0) : T(a % b); }
+
+// The sign of the divisor, as in Python. Integers: -1 apart, as the lowest number over -1 traps.
+template <class T> static inline T remainder(T a, T b) {
+    T m = fmod(a, b);
+    return m != T(0) && (m < T(0)) != (b < T(0)) ? T(m + b) : m;
+}
+
+template <class T> static inline T truncdiv(T a, T b) { return b == T(-1) ? T(-a) : T(a / b); }
+static inline float truncdiv(float a, float b) { return __builtin_truncf(a / b); }
+static inline double truncdiv(double a, double b) { return __builtin_trunc(a / b); }
+
+template <class T> static inline T floordiv(T a, T b) {
+    T q = truncdiv(a, b);
+    return T(q - (T(a - q * b) != T(0) && (a < T(0)) != (b < T(0))));
+}
+template <class T> static inline T floordiv_real(T a, T b, T nearest_below(T)) {
+    T m = fmod(a, b), q = (a - m) / b;
+    q = m != T(0) && (m < T(0)) != (b < T(0)) ? q - T(1) : q;
+    T whole = nearest_below(q);
+    whole = q - whole > T(0.5) ? whole + T(1) : whole;
+    return b == T(0) ? a / b : q == T(0) ? copysign(T(0), a / b) : whole;
+}
+static inline float floordiv(float a, float b) { return floordiv_real(a, b, __builtin_floorf); }
+static inline double floordiv(double a, double b) { return floordiv_real(a, b, __builtin_floor); }
+
+// A count outside 0 ... width-1 shifts everything out.
+template <class T> static inline T left_shift(T a, T n) {
+    bool out = n < T(0) || n >= T(8 * sizeof(T));
+    return out ? T(0) : T(a << (out ? T(0) : n));
+}
+template <class T> static inline T right_shift(T a, T n) {
+    bool out = n < T(0) || n >= T(8 * sizeof(T));
+    return T(a >> (out ? T(8 * sizeof(T) - 1) : n)) & (out && a > T(0) ? T(0) : T(-1));
+}
+
+// Philox4x32-10 of counter (offset, 0): two of the four words
+struct Words {
+    uint32_t first, second;
+};
+static inline Words philox(int64_t seed, int64_t offset) {
+    uint32_t c0 = uint32_t(offset), c1 = uint32_t(offset >> 32), c2 = 0, c3 = 0;
+    uint32_t k0 = uint32_t(seed), k1 = uint32_t(seed >> 32);
+    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9, k1 += 0xBB67AE85) {
+        uint64_t p0 = uint64_t(c0) * 0xD2511F53u, p1 = uint64_t(c2) * 0xCD9E8D57u;
+        c0 = uint32_t(p1 >> 32) ^ c1 ^ k0, c1 = uint32_t(p1);
+        c2 = uint32_t(p0 >> 32) ^ c3 ^ k1, c3 = uint32_t(p0);
+    }
+    return {c0, c1};
+}
+
+static inline float unit_interval(uint32_t word) { return float(int32_t(word >> 8)) * 0x1p-24f; }
+
+static inline float random_rand(int64_t seed, int64_t offset) {
+    return unit_interval(philox(seed, offset).first);
+}
+
+// Box-Muller; in double, so that the float is the same whatever logarithm and cosine are used
+static inline float random_randn(int64_t seed, int64_t offset) {
+    Words w = philox(seed, offset);
+    double radius = __builtin_sqrt(-2.0 * log(1.0 - double(unit_interval(w.first))));
+    return float(radius * cos(6.283185307179586 * double(unit_interval(w.second))));
+}
+
+static inline int64_t random_randint(int64_t seed, int64_t offset) {
+    return int64_t(philox(seed, offset).first);
+}
