@@ -105,9 +105,6 @@ class _Writer:
         yield from self.origin(node.name for node in step.kernel.nodes)
         names = list(map(self.memory, step.args))
         yield f"{step.kernel.name}({', '.join([*names, *self.sources[step.kernel.name].symbols])})"
-        for name in names[: len(step.kernel.mutated)]:
-            if name in self.program.inputs:  # autograd must know: its saved tensors are now stale
-                yield f"runtime.bump({name})"
 
     def Call(self, step: "steps.Call") -> Iterator[str]:
         extern = step.extern

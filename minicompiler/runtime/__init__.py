@@ -1,19 +1,21 @@
 """Plan and kernel texts -> something to call.
 
 In: a schedule Plan, the KernelSources of its kernels, the wrapper text.
-Out: a callable: list of inputs -> list of outputs; the list of inputs is emptied.
+Out: a callable: list of inputs -> list of outputs; the list of inputs is emptied. And with a
+forward, a backward and their Signature: what the captured function was, for autograd too.
 Invariant: the Python wrapper and the run-time extension give the same outputs, write the same
 inputs and raise the same errors.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from . import build, extension, python_runtime
+from . import autograd, build, extension, python_runtime, triton
 from .plan import flatten
 from .python_runtime import Flat
 
 if TYPE_CHECKING:
+    from ..aot.signature import Signature
     from ..codegen.source import KernelSource
     from ..schedule.plan import Plan
 
@@ -24,10 +26,29 @@ def load(plan: "Plan", sources: "Sequence[KernelSource]", wrapper: str) -> Flat:
     Raises NoCompiler, BuildFailed and DiskFull (all Unsupported) where kernels cannot be built.
     """
     constants = plan.program.constants
-    native = build.compile_cpp(sources)
+    on_cpu = {kernel.name for kernel in plan.kernels if kernel.device.type == "cpu"}
+    native = build.compile_cpp([source for source in sources if source.name in on_cpu])
+    launchers = {s.name: triton.load(s) for s in sources if s.name not in native}
     if made := extension.module():
-        addresses = [native[source.name].address for source in sources]
-        loaded: Flat = made.Plan(flatten(plan, sources), addresses, list(constants.values()))
+        kernels = [native[n].address if n in native else launchers[n] for n in names(sources)]
+        loaded: Flat = made.Plan(flatten(plan, sources), kernels, list(constants.values()))
         return loaded
-    launchers = {s.name: python_runtime.launcher(native[s.name], s) for s in sources}
+    for source in sources:
+        if source.name in native:
+            launchers[source.name] = python_runtime.launcher(native[source.name], source)
     return python_runtime.load(wrapper, launchers, constants, plan.program.name)
+
+
+def names(sources: "Sequence[KernelSource]") -> list[str]:
+    return [source.name for source in sources]
+
+
+def bind(signature: "Signature", forward: Flat, backward: Flat | None) -> Callable[..., Any]:
+    """f(*inputs), which returns the tuple that the captured function returns, and is a function
+    that autograd can differentiate. Where `backward` has an attribute `made`, that is what it
+    compiled at its first call."""
+    made, described = extension.module(), extension.describe(signature)
+    if made is None or described is None:
+        return autograd.bind(signature, forward, backward)
+    bound: Callable[..., Any] = made.Function(described, forward, backward)
+    return bound

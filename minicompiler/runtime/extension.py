@@ -13,6 +13,7 @@ import threading
 import warnings
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -20,8 +21,11 @@ from ..errors import Unsupported
 from ..settings import config
 from . import build, store
 
+if TYPE_CHECKING:
+    from ..aot.signature import Output, Signature
+
 NAME = "minicompiler_runtime"
-PARTS = ("values", "plan", "module")
+PARTS = ("values", "plan", "guard", "node", "module")
 FLAGS = "-O2 -fPIC -shared -w -DNDEBUG -fvisibility=hidden".split()
 STANDARDS = ("-std=c++17", "-std=c++20")  # the second where torch's headers want it
 NOTICE = "minicompiler: building its run-time extension, once on this machine (about 20 s)"
@@ -96,3 +100,40 @@ def _load(path: Path) -> ModuleType:
     made = importlib.util.module_from_spec(spec)
     loader.exec_module(made)
     return made
+
+
+KINDS = ("Fresh", "SameAsInput", "ViewOfInput", "ViewOfResult", "Constant")  # as node.cpp has them
+
+
+def describe(signature: "Signature") -> dict[str, Any] | None:
+    """The signature as lists of numbers; None where a size in it is symbolic."""
+    try:
+        return {
+            "arguments": [[a.index, int(getattr(a, "numel", -1))] for a in signature.arguments],
+            "outputs": [_output(output) for output in signature.outputs],
+            "mutations": [[m.index, _or_none(m.result), m.versioned] for m in signature.mutations],
+            "differentiable": list(signature.differentiable),
+            "tangents": [
+                [list(map(int, t.size)), list(map(int, t.stride))] for t in signature.tangents
+            ],
+            "gradients": [sorted(needs or ()) for needs in signature.gradients],
+            "saved": [
+                [_or_none(s.argument), _or_none(s.result), s.checked] for s in signature.saved
+            ],
+            "symbols": len(signature.symbols),
+        }
+    except TypeError:  # int(Expr) of a symbolic one
+        return None
+
+
+def _or_none(position: int | None) -> int:
+    return -1 if position is None else position
+
+
+def _output(output: "Output") -> list[Any]:
+    kind = KINDS.index(type(output).__name__)
+    fields = [getattr(output, name) for name in type(output).__slots__]
+    if KINDS[kind].startswith("View"):
+        index, size, stride, offset, detached = fields
+        return [kind, index, list(map(int, size)), list(map(int, stride)), int(offset), detached]
+    return [kind, *fields]

@@ -13,7 +13,6 @@ Steps and what an argument of a call may be:
     ["reuse", register, old register, dtype, [size], [stride]]
     ["launch", kernel, [register], how many of these are written in place, [symbol]]
     ["call", operator, overload, [argument] in the order of the schema, [register or -1]]
-    ["bump", register]                              a kernel wrote to an input: autograd must know
     ["free", register]
     argument = None, bool, str | Number | ["list", [argument]] | ["complex", real, imaginary]
              | ["register", r] | ["view", r, [size], [stride], offset] | ["default"]
@@ -150,9 +149,6 @@ class _Flattener:
             raise Unsupported(f"no input of {self.program.name} gives {step.kernel.name} its sizes")
         in_place = len(step.kernel.mutated)
         self.steps.append(["launch", kernel, registers, in_place, symbols])
-        for register in registers[:in_place]:
-            if register < len(self.program.inputs):
-                self.steps.append(["bump", register])
 
     def Call(self, step: "steps.Call") -> None:
         extern = step.extern

@@ -44,12 +44,6 @@ def reuse(
     return torch.empty(0, dtype=dtype, device=old.device).set_(storage, 0, size, stride)
 
 
-def bump(tensor: torch.Tensor) -> None:
-    """Tell autograd that a kernel wrote to `tensor`."""
-    if not tensor.is_inference():
-        torch.autograd.graph.increment_version(tensor)
-
-
 def launcher(kernel: NativeKernel, source: "KernelSource") -> Callable[..., None]:
     """`kernel` as a function of tensors, then symbols. Raises IndexError where a check fails."""
     buffers = len(source.args)

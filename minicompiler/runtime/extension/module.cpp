@@ -7,6 +7,8 @@ PyMODINIT_FUNC PyInit_minicompiler_runtime() {
   if (!module) return nullptr;
   std::pair<const char*, PyObject*> types[] = {
       {"Plan", minicompiler::Callable<minicompiler::Plan>::type()},
+      {"TensorGuard", minicompiler::Callable<minicompiler::TensorGuard>::type()},
+      {"Function", minicompiler::Callable<minicompiler::Function>::type()},
   };
   for (auto [name, type] : types)
     if (!type || PyModule_AddObject(module, name, type) < 0) return nullptr;

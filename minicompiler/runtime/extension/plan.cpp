@@ -83,13 +83,10 @@ struct Call {
   std::vector<Argument> arguments;
   std::vector<int> results;
 };
-struct Bump {
-  int at;
-};
 struct Free {
   int at;
 };
-using Step = std::variant<Alloc, Reuse, Launch, Call, Bump, Free>;
+using Step = std::variant<Alloc, Reuse, Launch, Call, Free>;
 
 using Native = int64_t (*)(void** buffers, const int64_t* symbols);
 
@@ -156,12 +153,12 @@ class Plan {
     return list.release();
   }
 
-  // Inputs in, outputs out. Call with the GIL.
+  // Inputs in, outputs out; called with or without the GIL.
   void run(Values& values) const {
     TORCH_CHECK_VALUE(values.size() == inputs_, "the plan ", name_, " has ", inputs_,
                       " inputs, not ", values.size());
     std::optional<pybind11::gil_scoped_release> let_go;
-    if (long_) let_go.emplace();
+    if (long_ && PyGILState_Check()) let_go.emplace();
     c10::impl::ExcludeDispatchKeyGuard below(kAbove);
     Frame frame;
     frame.registers.resize(registers_);
@@ -317,11 +314,6 @@ class Plan {
         frame.registers[step.results[i]] = std::move(frame.stack.at(i)).toTensor();
   }
 
-  void execute(const Bump& step, Frame& frame) const {
-    const Tensor& tensor = frame.registers[step.at];
-    if (!tensor.is_inference()) tensor.unsafeGetTensorImpl()->bump_version();
-  }
-
   void execute(const Free& step, Frame& frame) const { frame.registers[step.at].reset(); }
 
   static IValue number_value(const Number& number, const Frame& frame, bool as_float) {
@@ -438,7 +430,6 @@ class Plan {
                     each(at(4), [&](PyObject* n) { return number(n); })};
     }
     if (kind == "call") return call_step(list);
-    if (kind == "bump") return Bump{reg(at(1))};
     TORCH_CHECK(kind == "free", "a plan says ", kind);
     return Free{reg(at(1))};
   }

@@ -1,6 +1,7 @@
 // Between Python and C++: reading flat plans, wrapping what runs, converting what goes in and out.
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/SavedTensorHooks.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/record_function.h>
@@ -11,6 +12,8 @@
 #include <torch/csrc/Layout.h>
 #include <torch/csrc/MemoryFormat.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/basic_ops.h>
+#include <torch/csrc/autograd/graph_task.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/utils/object_ptr.h>
@@ -135,6 +138,10 @@ struct Callable {
     PyTypeObject* type = Py_TYPE(o);
     type->tp_free(o);
     Py_DECREF(type);
+  }
+
+  static bool is(PyObject* object) {
+    return Py_TYPE(object)->tp_call == PyVectorcall_Call && Py_TYPE(object)->tp_new == make;
   }
 
   static PyObject* type() {  // a new reference
