@@ -47,6 +47,15 @@ class Layout:
         return len(self.size)
 
     @property
+    def span(self) -> int | None:
+        """Elements from the data pointer to past the last one; None where sizes are symbols."""
+        if not all(e.is_const for e in (*self.size, *self.stride, self.offset)):
+            return None
+        if any(n == 0 for n in self.size):
+            return 0
+        return int(self.index(tuple(n - 1 for n in self.size))) + 1
+
+    @property
     def numel(self) -> Expr:
         return product(self.size)
 

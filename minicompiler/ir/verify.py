@@ -70,7 +70,7 @@ class BodyChecker(DtypeHandler):
         self.known(index)
         if buffer == self.op.into and index is not self.own_index:
             raise Fault(f"loads {buffer} at {index} while writing it at {self.own_index}")
-        span = _span(self.layouts[buffer])
+        span = self.layouts[buffer].span
         # interval arithmetic is exact for sums of products, and only there
         if span is not None and not self.masks and not self.empty and _affine(index):
             ends = bounds(index, self.ranges)
@@ -147,16 +147,6 @@ def _below(a: Any, b: Any) -> bool:
     """a < b for sure; ends that are expressions decide nothing."""
     numbers = isinstance(a, (int, float)) and isinstance(b, (int, float))
     return numbers and math.isfinite(a) and math.isfinite(b) and a < b
-
-
-def _span(layout: ir.Layout) -> int | None:
-    """Elements from the data pointer to past the last one; None where sizes are symbols."""
-    if not all(e.is_const for e in (*layout.size, *layout.stride, layout.offset)):
-        return None
-    if any(int(n) == 0 for n in layout.size):
-        return int(layout.offset)
-    steps = (int(s) * (int(n) - 1) for n, s in zip(layout.size, layout.stride))
-    return int(layout.offset) + sum(steps) + 1
 
 
 # --------------------------------------------------------------------------------------- the table
@@ -245,7 +235,7 @@ def _faults_of(ref: ir.BufferRef, scope: Scope) -> Iterator[str]:
     own = scope.live[ref.name]
     if (ref.layout.dtype, ref.layout.device) != (own.dtype, own.device):
         yield f"{ref.name} is {own.dtype} on {own.device}, seen as {ref.layout}"
-    span, seen = _span(own), _span(ref.layout)
+    span, seen = own.span, ref.layout.span
     if span is not None and seen is not None and seen > span:
         yield f"sees {seen} elements of {ref.name}, which has {span}"
 

@@ -8,23 +8,16 @@ import torch
 from ..ir import ops
 from ..ir.nodes import Index, Value
 from ..symbolic.expr import as_expr
-from .lazy import Lazy, generated
+from .lazy import Lazy
+from .pointwise import identity
 from .promotion import Number, cast, number
-from .table import BY_NAME, aten, lowering, spec
+from .table import BY_NAME, aten, lowering, made, spec
 from .views import contiguous
-
-
-def made(inner: Any, *inputs: Lazy, weight: int = 0) -> Lazy:
-    """What the node returns, each element by `inner(index)`."""
-    out = spec()
-    return generated(
-        inner, *inputs, dtype=out.dtype, device=out.device, size=out.size, weight=weight
-    )
 
 
 def constant(value: Number) -> Lazy:
     dtype = spec().dtype
-    return made(lambda index: number(value, dtype))
+    return made(lambda index: number(value, dtype), weight=0)
 
 
 @lowering("full", "new_full", "full_like")
@@ -53,12 +46,7 @@ def scalar_tensor(value: Number, **_: Any) -> Lazy:
 
 @lowering("fill")
 def fill(x: Lazy, value: Number | Lazy) -> Any:
-    if not isinstance(value, Lazy):
-        return constant(value)
-    if value.device != x.device:
-        return NotImplemented
-    load, dtype = value.loader(), spec().dtype
-    return made(lambda index: cast(load(()), value.dtype, dtype), value)
+    return identity(value) if isinstance(value, Lazy) else constant(value)
 
 
 @lowering("arange")
@@ -81,17 +69,6 @@ def sequence(start: Number, step: Number) -> Any:
         return cast(ops.add(number(start, double), steps), double, out.dtype)
 
     return made(inner, weight=2)
-
-
-@lowering(aten.eye.default, aten.eye.m)
-def eye(*_: Any, **__: Any) -> Lazy:
-    dtype = spec().dtype
-
-    def inner(index: Index) -> Value:
-        row, column = (ops.index_expr(i, torch.int64) for i in index)
-        return cast(ops.eq(row, column), torch.bool, dtype)
-
-    return made(inner, weight=1)
 
 
 def random(

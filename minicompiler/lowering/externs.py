@@ -63,7 +63,7 @@ def same_places(layout: Layout, stride: tuple[Any, ...] | None) -> bool:
 
 def stored(x: Lazy) -> Lazy:
     """A copy of `x` in a buffer of its own, in eager's strides."""
-    copy = pointwise(lambda v: v, x, dtype=x.dtype, device=x.device, size=x.size, weight=0)
+    copy = pointwise(lambda v: v, x, like=x, weight=0)
     copy.box.stride = x.stride
     building().realise(copy.box)
     return replace(copy, stride=x.stride)

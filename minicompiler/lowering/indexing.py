@@ -5,6 +5,7 @@ negative indices from the end say `wrap`; for the others, as in eager, they are 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import torch
@@ -13,11 +14,11 @@ from ..ir import ops
 from ..ir.nodes import BufferRef, Computed, Index, Scatter
 from ..symbolic.expr import Expr, as_expr
 from ..symbolic.shapes import broadcast_shapes
-from .lazy import COSTLY, Lazy, Loader, building, generated, pointwise
+from .lazy import COSTLY, Lazy, Loader, building, loop_box, pointwise
 from .pointwise import masked_fill
 from .promotion import Number, cast, compute_dtype, number
 from .reshaping import axis
-from .table import aten, lowering, spec
+from .table import aten, each, lowering, made, spec
 from .views import Size, broadcast_index, reshape, slice_
 
 Position = Callable[[Index], Expr]
@@ -40,14 +41,10 @@ def position(load: Loader, dtype: torch.dtype, size: Expr, wrap: bool) -> Positi
 
 def taken(x: Lazy, source: Callable[[Index], Index], *indices: Lazy) -> Lazy:
     """out[i] = x[source(i)]"""
-    out = spec()
     if x.box.weight >= COSTLY:
         building().realise(x.box)  # an element may be taken any number of times
     load = x.loader()
-    inner = lambda index: load(source(index))
-    return generated(
-        inner, x, *indices, dtype=out.dtype, device=out.device, size=out.size, weight=2
-    )
+    return made(lambda index: load(source(index)), x, *indices, weight=2)
 
 
 @lowering(aten.index_select.default)
@@ -126,30 +123,25 @@ def scattered(
 ) -> Any:
     """A copy of `x` with `value` (broadcast over `ranges`) written at `target(i)`."""
     out = spec()
-    half_sum = mode == "add" and out.dtype != compute_dtype(out.dtype)
-    dtype = compute_dtype(out.dtype) if half_sum else out.dtype  # rounded once, not at each addend
+    # a sum in half precision is rounded once, not at each addend
+    dtype = compute_dtype(out.dtype) if mode == "add" else out.dtype
     if mode == "add" and dtype == torch.bool:
         return NotImplemented
+    inputs = list(indices)
+    inner: Loader = lambda i: number(value, dtype)
     if isinstance(value, Lazy):
         load, given = value.loader(ranges), value.dtype
-        inner: Loader = lambda i: cast(cast(load(i), given, out.dtype), out.dtype, dtype)
-    else:
-        inner = lambda i: number(value, dtype)
-    base = pointwise(
-        lambda v: cast(v, x.dtype, dtype), x, dtype=dtype, device=out.device, size=x.size
-    )
+        inner = lambda i: cast(cast(load(i), given, out.dtype), out.dtype, dtype)
+        inputs.append(value)
+    base = pointwise(lambda v: cast(v, x.dtype, dtype), x, like=replace(out, dtype=dtype))
     base.box.stride = out.stride
     older = building().realise(base.box)
-    loop = Scatter(out.device, dtype, ranges, target, inner, mode)
     newer = BufferRef(building().fresh(), older.layout)
-    inputs = [*indices, *([value] if isinstance(value, Lazy) else [])]
-    origins = generated(inner, *inputs, dtype=dtype, device=out.device, size=ranges).box.origins
+    loop = Scatter(out.device, dtype, ranges, target, inner, mode)
+    origins = loop_box(loop, ranges, inputs, 1).origins
     building().emit(Computed(newer.name, newer.layout, loop, into=older.name), origins)
     base.box.ref = newer
-    if dtype == out.dtype:
-        return base
-    body = lambda v: cast(v, dtype, out.dtype)
-    return pointwise(body, base, dtype=out.dtype, device=out.device, size=out.size)
+    return base if dtype == out.dtype else each(lambda v: cast(v, dtype, out.dtype), base)
 
 
 @lowering(aten.index_put.default, aten._unsafe_index_put.default)

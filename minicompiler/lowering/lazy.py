@@ -33,6 +33,7 @@ from ..ir.nodes import (
 )
 from ..report.record import current as record
 from ..symbolic.expr import product
+from ..symbolic.shapes import TensorSpec
 from .views import Size, View, broadcast_index, contiguous
 
 Loader: TypeAlias = Callable[[Index], Value]
@@ -200,7 +201,7 @@ def building() -> Building:
 # ------------------------------------------------------------------------------- making new values
 
 
-def _loop_box(loop: Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> Box:
+def loop_box(loop: Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> Box:
     """A box for a loop that reads `inputs`, whose loaders were taken before."""
     made = Box(loop.device, loop.dtype, size, loop, weight=weight)
     for box in (x.box for x in inputs):
@@ -218,35 +219,18 @@ def _loop_box(loop: Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> Bo
 
 
 def pointwise(
-    body: Callable[..., Value],
-    *inputs: Lazy,
-    dtype: torch.dtype,
-    device: torch.device,
-    size: Size,
-    weight: int = 1,
+    body: Callable[..., Value], *inputs: Lazy, like: Lazy | TensorSpec, weight: int = 1
 ) -> Lazy:
-    """out[i] = body(*values of inputs at i), each broadcast to `size`."""
-    loaders = [x.loader(size) for x in inputs]
-    return generated(
-        lambda index: body(*[load(index) for load in loaders]),
-        *inputs,
-        dtype=dtype,
-        device=device,
-        size=size,
-        weight=weight,
-    )
+    """out[i] = body(*values of inputs at i), each broadcast to the size of `like`, in its dtype."""
+    loaders = [x.loader(like.size) for x in inputs]
+    inner = lambda index: body(*[load(index) for load in loaders])
+    return generated(inner, *inputs, like=like, weight=weight)
 
 
-def generated(
-    inner: Loader,
-    *inputs: Lazy,
-    dtype: torch.dtype,
-    device: torch.device,
-    size: Size,
-    weight: int = 1,
-) -> Lazy:
+def generated(inner: Loader, *inputs: Lazy, like: Lazy | TensorSpec, weight: int = 1) -> Lazy:
     """out[i] = inner(i); `inputs` are what `inner` reads, by loaders taken before."""
-    return Lazy(_loop_box(Pointwise(device, dtype, size, inner), size, inputs, weight), size)
+    loop = Pointwise(like.device, like.dtype, like.size, inner)
+    return Lazy(loop_box(loop, like.size, inputs, weight), like.size)
 
 
 def folding(
@@ -261,4 +245,4 @@ def folding(
 
     size, folded = tuple(x.size[d] for d in kept), tuple(x.size[d] for d in dims)
     loop = Reduction(x.device, dtype, size, folded, kind, inner)
-    return Lazy(_loop_box(loop, size, [x], 1), size)
+    return Lazy(loop_box(loop, size, [x], 1), size)

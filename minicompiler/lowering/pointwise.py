@@ -8,7 +8,7 @@ Most are rows of a table: `rows(mode, "aten_name=ir_op ...")`. The mode says in 
     compare    operands promote, the result is bool
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -17,9 +17,9 @@ from ..ir import ops
 from ..ir.nodes import Value
 from ..ir.ops import HALF
 from ..symbolic.expr import Expr, as_expr
-from .lazy import Lazy, pointwise
+from .lazy import Lazy
 from .promotion import Number, Operand, cast, compute_dtype, number, result_type
-from .table import aten, lowering, spec
+from .table import aten, each, lowering, spec
 
 Body = Callable[..., Value]
 
@@ -36,40 +36,34 @@ ON_BOOL |= {"bitwise_xor": "logical_xor", "bitwise_not": "logical_not"}
 
 
 def elementwise(
-    body: Body,
-    *operands: Operand,
-    mode: str = "same",
-    weight: int = 1,
-    exact: bool = False,
+    body: Body, *operands: Operand, mode: str = "same", weight: int = 1, exact: bool = False
 ) -> Lazy:
     """`body` on the operands, promoted as `mode` says, and eager's rounding of what it gives.
 
     With `exact` a scalar second operand of a half-precision operation stays in float32, as in
     eager's mul and div.
     """
-    out = spec()
+    stored = spec().dtype
     common = torch.bool if mode == "bool" else result_type(operands)
     if mode == "float" and not common.is_floating_point:
         common = torch.get_default_dtype()
     math = compute_dtype(common)
-    half = common in HALF
+    keep = exact and is_scalar(operands[1])
 
     def inner(*loaded: Value) -> Value:
         values, given = iter(loaded), []
         for position, x in enumerate(operands):
-            keep = exact and position == 1 and is_scalar(x)
-            first = math if keep else common
-            value = cast(next(values), x.dtype, first) if isinstance(x, Lazy) else number(x, first)
-            given.append(cast(value, first, math))
+            first = math if keep and position == 1 else common
+            given.append(cast(_operand(x, values, first), first, math))
         made = body(*given)
-        if out.dtype == torch.bool:
-            return made
-        return cast(cast(made, math, common) if half else made, common, out.dtype)
+        return made if stored == torch.bool else cast(cast(made, math, common), common, stored)
 
-    tensors = [x for x in operands if isinstance(x, Lazy)]
-    return pointwise(
-        inner, *tensors, dtype=out.dtype, device=out.device, size=out.size, weight=weight
-    )
+    return each(inner, *[x for x in operands if isinstance(x, Lazy)], weight=weight)
+
+
+def _operand(x: Operand, loaded: Iterator[Value], dtype: torch.dtype) -> Value:
+    """A number, or the next of the tensors' values, as `dtype`."""
+    return cast(next(loaded), x.dtype, dtype) if isinstance(x, Lazy) else number(x, dtype)
 
 
 def is_scalar(x: Operand) -> bool:
@@ -77,12 +71,10 @@ def is_scalar(x: Operand) -> bool:
     return not isinstance(x, Lazy) or (x.ndim == 0 and x.device.type == "cpu")
 
 
-def identity(x: Lazy, dtype: torch.dtype | None = None) -> Lazy:
+def identity(x: Lazy) -> Lazy:
     """A copy of `x`, broadcast to what the node returns."""
-    out = spec()
-    dtype = dtype or out.dtype
-    body = lambda value: cast(value, x.dtype, dtype)
-    return pointwise(body, x, dtype=dtype, device=out.device, size=out.size, weight=0)
+    dtype = spec().dtype
+    return each(lambda value: cast(value, x.dtype, dtype), x, weight=0)
 
 
 def named(called: str) -> Body:
@@ -110,8 +102,8 @@ def rows(mode: str, names: str) -> None:
 
 rows("float", "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh")
 rows("float", "tanh asinh acosh atanh erf erfc lgamma sigmoid reciprocal isnan isinf atan2")
-rows("float", "copysign")
-rows("same", "neg abs maximum minimum bitwise_and bitwise_or bitwise_xor bitwise_not")
+rows("float", "copysign signbit")
+rows("same", "neg abs sign sgn=sign maximum minimum bitwise_and bitwise_or bitwise_xor bitwise_not")
 rows("same", "bitwise_left_shift=left_shift bitwise_right_shift=right_shift")
 rows("same", "__lshift__=left_shift __rshift__=right_shift")
 rows("bool", "logical_and logical_or logical_xor logical_not")
@@ -150,12 +142,7 @@ def mul(x: Operand, other: Operand) -> Any:
     return row("mul", exact=True)(x, other)
 
 
-@lowering("square")
-def square(x: Lazy) -> Any:
-    return power(x, 2)
-
-
-@lowering("div", "true_divide")
+@lowering("div")
 def div(x: Operand, other: Operand, *, rounding_mode: str | None = None) -> Any:
     if rounding_mode is None:
         return row("truediv", "float", exact=True)(x, other)
@@ -176,21 +163,6 @@ def div(x: Operand, other: Operand, *, rounding_mode: str | None = None) -> Any:
 def _through(value: Value, half: torch.dtype) -> Value:
     """float32 rounded to what `half` holds."""
     return ops.to_dtype(ops.to_dtype(value, half), torch.float32)
-
-
-@lowering("floor_divide")
-def floor_divide(x: Operand, other: Operand) -> Any:
-    return div(x, other, rounding_mode="floor")
-
-
-@lowering("remainder")
-def remainder(x: Operand, other: Operand) -> Any:
-    return _dividing("remainder", x, other)
-
-
-@lowering("fmod")
-def fmod(x: Operand, other: Operand) -> Any:
-    return _dividing("fmod", x, other)
 
 
 def _dividing(called: str, x: Operand, other: Operand) -> Any:
@@ -214,35 +186,21 @@ def _dividing(called: str, x: Operand, other: Operand) -> Any:
     return elementwise(checked, x, other)
 
 
-@lowering("sign", "sgn")
-def sign(x: Lazy) -> Lazy:
-    return identity(x) if x.dtype == torch.bool else elementwise(named("sign"), x)
-
-
-@lowering("signbit")
-def signbit(x: Lazy) -> Lazy:
-    if x.dtype.is_floating_point:
-        return elementwise(named("signbit"), x)
-    if x.dtype == torch.bool:
-        return elementwise(lambda a: number(False, torch.bool), x)
-    return elementwise(lambda a: ops.lt(a, number(0, x.dtype)), x)
+lowering("floor_divide")(lambda x, other: div(x, other, rounding_mode="floor"))
+lowering("remainder")(lambda x, other: _dividing("remainder", x, other))
+lowering("fmod")(lambda x, other: _dividing("fmod", x, other))
 
 
 def _rounding(called: str) -> Callable[[Lazy], Lazy]:
-    def rule(x: Lazy) -> Lazy:
-        floats = x.dtype.is_floating_point
-        return elementwise(named(called), x) if floats else identity(x)
-
-    return rule
+    """Of floats; integers stay."""
+    return lambda x: row(called)(x) if x.dtype.is_floating_point else identity(x)
 
 
 for _name in ("floor", "ceil", "trunc", "round"):
-    lowering(getattr(aten, _name).default)(_rounding(_name))
+    lowering(_name)(_rounding(_name))
 
 
-@lowering("relu")
-def relu(x: Lazy) -> Lazy:
-    return elementwise(named("maximum"), x, 0)
+lowering("relu")(lambda x: elementwise(named("maximum"), x, 0))
 
 
 def power_by_products(x: Value, n: int, math: torch.dtype, store: torch.dtype) -> Value:
@@ -271,13 +229,10 @@ def power(x: Operand, exponent: Operand) -> Any:
         return elementwise(lambda a, _: power_by_products(a, n, common, common), x, exponent)
     math = compute_dtype(common)
     if isinstance(exponent, (Lazy, Expr)):
-        if not isinstance(x, Lazy) and x == 1:
-            return elementwise(lambda a, _: number(1, math), x, exponent)
-        return elementwise(named("pow"), x, exponent, weight=10)
+        return row("pow")(x, exponent)
     if exponent in (0, 1, 2, 3):
-        whole = int(exponent)
-        whole_body = lambda a, _: power_by_products(a, whole, math, common)
-        return elementwise(whole_body, x, exponent, weight=2)
+        n = int(exponent)
+        return elementwise(lambda a, _: power_by_products(a, n, math, common), x, exponent)
     special: dict[float, Body] = {
         0.5: lambda a, _: ops.sqrt(a),
         -0.5: lambda a, _: ops.rsqrt(a),
@@ -304,21 +259,12 @@ def masked_fill(x: Lazy, mask: Lazy, value: Operand) -> Lazy:
 
 
 def _choose(condition: Lazy, x: Operand, other: Operand, dtype: torch.dtype) -> Lazy:
-    out = spec()
-    branches = (x, other)
-
-    def inner(chosen: Value, *loaded: Value) -> Value:
+    def inner(*loaded: Value) -> Value:
         values = iter(loaded)
-        return ops.where(
-            cast(chosen, condition.dtype, torch.bool),
-            *[
-                cast(next(values), b.dtype, dtype) if isinstance(b, Lazy) else number(b, dtype)
-                for b in branches
-            ],
-        )
+        chosen = _operand(condition, values, torch.bool)
+        return ops.where(chosen, _operand(x, values, dtype), _operand(other, values, dtype))
 
-    tensors = [b for b in branches if isinstance(b, Lazy)]
-    return pointwise(inner, condition, *tensors, dtype=out.dtype, device=out.device, size=out.size)
+    return each(inner, *[a for a in (condition, x, other) if isinstance(a, Lazy)])
 
 
 @lowering("clamp")
@@ -335,14 +281,8 @@ def clamp(x: Lazy, min: Operand | None = None, max: Operand | None = None) -> An
     return elementwise(body, x, *limits, weight=2)
 
 
-@lowering("clamp_min")
-def clamp_min(x: Lazy, low: Operand) -> Any:
-    return row("maximum")(x, low)
-
-
-@lowering("clamp_max")
-def clamp_max(x: Lazy, high: Operand) -> Any:
-    return row("minimum")(x, high)
+lowering("clamp_min")(row("maximum"))
+lowering("clamp_max")(row("minimum"))
 
 
 def _ignoring_nan(called: str) -> Callable[..., Any]:
@@ -394,8 +334,7 @@ def _with_value(body: Body, *operands: Operand) -> Lazy:
     *tensors, value = operands
     if isinstance(value, Lazy):
         return elementwise(body, *operands, weight=4)
-    common = result_type(tensors)
-    math = compute_dtype(common)
+    math = compute_dtype(result_type(tensors))
     return elementwise(lambda *given: body(*given, number(value, math)), *tensors, weight=4)
 
 

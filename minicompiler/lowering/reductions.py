@@ -11,6 +11,7 @@ import torch
 from ..ir import ops
 from ..ir.nodes import ReduceKind, Value
 from ..symbolic.expr import product
+from ..symbolic.shapes import TensorSpec
 from . import views
 from .lazy import Lazy, folding, pointwise
 from .promotion import cast, compute_dtype, number
@@ -39,7 +40,7 @@ def reduce(
     read = lambda index: convert(load(index))
     if not dims:  # a 0-d tensor is its own fold, at position 0
         found = (lambda v: number(0, accumulate)) if kind in ("argmin", "argmax") else convert
-        return pointwise(found, x, dtype=accumulate, device=x.device, size=())
+        return pointwise(found, x, like=TensorSpec(accumulate, x.device, (), ()))
     folded = folding(kind, x, dims, accumulate, read)
     if len(folded.size) == len(out.size):
         folded.box.stride = out.stride
@@ -51,7 +52,7 @@ def reduce(
 def rounded(x: Lazy, out: Any, body: Callable[[Value], Value] = lambda value: value) -> Lazy:
     """`body` on each element of `x`, stored as the dtype of `out`; x itself where that is it."""
     made = lambda value: cast(body(value), x.dtype, out.dtype)
-    return pointwise(made, x, dtype=out.dtype, device=out.device, size=out.size, weight=1)
+    return pointwise(made, x, like=out)
 
 
 def _sum_like(kind: ReduceKind) -> Callable[..., Any]:
@@ -85,8 +86,8 @@ def mean(
 
 
 def _extreme(kind: ReduceKind, on_bool: ReduceKind) -> Callable[..., Any]:
-    def rule(x: Lazy, dim: Dims = None, keepdim: bool = False, out: Any = None) -> Lazy:
-        out = out or spec()
+    def rule(x: Lazy, dim: Dims = None, keepdim: bool = False) -> Lazy:
+        out = spec()
         if x.dtype == torch.bool:
             return reduce(on_bool, x, dim, torch.bool, out, lambda v: v)
         math = compute_dtype(x.dtype)
@@ -96,39 +97,21 @@ def _extreme(kind: ReduceKind, on_bool: ReduceKind) -> Callable[..., Any]:
     return rule
 
 
-amax, amin = _extreme("max", "any"), _extreme("min", "all")
-lowering(aten.amax.default, aten.max.default)(amax)
-lowering(aten.amin.default, aten.min.default)(amin)
+lowering(aten.amax.default, aten.max.default)(_extreme("max", "any"))
+lowering(aten.amin.default, aten.min.default)(_extreme("min", "all"))
 
 
 def _position(kind: ReduceKind) -> Callable[..., Any]:
-    def rule(x: Lazy, dim: int | None = None, keepdim: bool = False, out: Any = None) -> Lazy:
+    def rule(x: Lazy, dim: int | None = None, keepdim: bool = False) -> Lazy:
         math = compute_dtype(x.dtype)
         convert = lambda v: cast(v, x.dtype, math)
-        return reduce(kind, x, dim, torch.int64, out or spec(), convert)
+        return reduce(kind, x, dim, torch.int64, spec(), convert)
 
     return rule
 
 
-argmax, argmin = _position("argmax"), _position("argmin")
-lowering(aten.argmax.default)(argmax)
-lowering(aten.argmin.default)(argmin)
-
-
-@lowering(aten.max.dim)
-def max_dim(x: Lazy, dim: int, keepdim: bool = False) -> tuple[Lazy, Lazy]:
-    values, places = _pair()
-    return amax(x, dim, keepdim, values), argmax(x, dim, keepdim, places)
-
-
-@lowering(aten.min.dim)
-def min_dim(x: Lazy, dim: int, keepdim: bool = False) -> tuple[Lazy, Lazy]:
-    values, places = _pair()
-    return amin(x, dim, keepdim, values), argmin(x, dim, keepdim, places)
-
-
-def _pair() -> Any:
-    return spec()
+lowering(aten.argmax.default)(_position("argmax"))
+lowering(aten.argmin.default)(_position("argmin"))
 
 
 def _logical(kind: ReduceKind) -> Callable[..., Any]:

@@ -1,7 +1,7 @@
 """View operators, and copies that only move elements: both are index functions."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -10,9 +10,9 @@ from ..ir import ops
 from ..ir.nodes import BufferRef, Index, Layout, Value
 from ..symbolic.expr import Expr, as_expr
 from . import views
-from .lazy import Box, Lazy, building, generated, pointwise
+from .lazy import Box, Lazy, building
 from .promotion import cast, number
-from .table import Rule, aten, lowering, spec
+from .table import aten, each, lowering, made, spec
 
 Int = int | Expr
 
@@ -107,20 +107,20 @@ def unfold(x: Lazy, dimension: int, size: Int, step: Int) -> Lazy:
     return x.through(views.unfold(x.size, dim, as_expr(size), as_expr(step), out[dim]))
 
 
-@lowering(aten.split.Tensor, aten.split_with_sizes.default, aten.unbind.int, view=True)
-def split(x: Lazy, sizes: Any = 0, dim: int = 0) -> Any:
-    """`sizes` is the dimension for unbind."""
-    pieces: Any = spec()
-    node = building().node
-    assert node is not None
-    if node.target is aten.unbind.int:
-        at = axis(sizes, x.ndim)
-        return tuple(x.through(views.select(x.size, at, as_expr(i))) for i in range(len(pieces)))
-    at, made, start = axis(dim, x.ndim), [], as_expr(0)
-    for piece in pieces:
-        made.append(x.through(views.slice_(x.size, at, start, as_expr(1), piece.size[at])))
-        start = start + piece.size[at]
-    return tuple(made)
+@lowering(aten.split.Tensor, aten.split_with_sizes.default, view=True)
+def split(x: Lazy, sizes: Any, dim: int = 0) -> Any:
+    at = axis(dim, x.ndim)
+    lengths = [piece.size[at] for piece in spec()]
+    starts = itertools.accumulate(lengths, initial=as_expr(0))
+    one = as_expr(1)
+    return tuple(
+        x.through(views.slice_(x.size, at, start, one, n)) for start, n in zip(starts, lengths)
+    )
+
+
+@lowering(aten.unbind.int, view=True)
+def unbind(x: Lazy, dim: int = 0) -> Any:
+    return tuple(select(x, dim, i) for i in range(len(spec())))
 
 
 @lowering(aten.as_strided.default, view=True)
@@ -131,11 +131,13 @@ def as_strided(
     if x.views or x.box.size != x.size:
         return NotImplemented
     ref = building().realise(x.box)
-    eager = x.stride is None or ref.layout.stride == x.stride
-    if not eager or (ref.name in building().program.inputs and storage_offset is not None):
-        return NotImplemented
     sizes, strides = tuple(map(as_expr, size)), tuple(map(as_expr, stride))
     layout = Layout(x.device, x.dtype, sizes, strides, as_expr(storage_offset or 0))
+    own, seen = ref.layout.span, layout.span
+    outside = own is None or seen is None or seen > own
+    shifted = ref.name in building().program.inputs and storage_offset is not None
+    if ref.layout.stride != x.stride or outside or shifted:
+        return NotImplemented
     return Lazy(Box(x.device, x.dtype, sizes, ref=BufferRef(ref.name, layout)), sizes)
 
 
@@ -143,43 +145,17 @@ def as_strided(
 def bitcast(x: Lazy, dtype: torch.dtype) -> Any:
     if x.dtype.itemsize != dtype.itemsize or torch.bool in (x.dtype, dtype):
         return NotImplemented
-    out = spec()
-    body = lambda value: ops.bitcast(value, dtype) if x.dtype != dtype else value
-    return pointwise(body, x, dtype=dtype, device=out.device, size=out.size, weight=0)
+    return each(lambda v: ops.bitcast(v, dtype) if x.dtype != dtype else v, x, weight=0)
 
 
 # ------------------------------------------------------------------------ copies that move elements
 
 
-def moved(x: Lazy, at: Any) -> Lazy:
-    """A fresh tensor whose element i is element `at(i)` of x."""
-    load, out = x.loader(), spec()
-    inner = lambda index: load(at(index))
-    return generated(inner, x, dtype=out.dtype, device=out.device, size=out.size, weight=1)
-
-
 @lowering(aten.flip.default)
 def flip(x: Lazy, dims: Sequence[int]) -> Lazy:
-    turned = {axis(d, x.ndim) for d in dims}
+    turned, load = {axis(d, x.ndim) for d in dims}, x.loader()
     at = lambda i: tuple(x.size[d] - 1 - j if d in turned else j for d, j in enumerate(i))
-    return moved(x, at)
-
-
-@lowering(aten.roll.default)
-def roll(x: Lazy, shifts: Sequence[Int], dims: Sequence[int] = ()) -> Any:
-    if not dims:
-        return NotImplemented
-    by = {axis(d, x.ndim): as_expr(0) for d in dims}
-    for shift, d in zip(shifts, dims):
-        by[axis(d, x.ndim)] = by[axis(d, x.ndim)] + shift
-    at = lambda i: tuple((j - by[d]) % x.size[d] if d in by else j for d, j in enumerate(i))
-    return moved(x, at)
-
-
-@lowering(aten.repeat.default)
-def repeat(x: Lazy, repeats: Sequence[Int]) -> Lazy:
-    new = len(repeats) - x.ndim
-    return moved(x, lambda i: tuple(j % n for j, n in zip(i[new:], x.size)))
+    return made(lambda index: load(at(index)), x)
 
 
 # ------------------------------------------------------------------------------------ several parts
@@ -213,20 +189,13 @@ def cat(tensors: Sequence[Lazy], dim: int = 0) -> Lazy:
         rest = ops.masked(ops.logical_not(mine), lambda: choose(k + 1, index), 0, out.dtype)
         return ops.where(mine, first, rest)
 
-    return generated(
-        lambda index: choose(0, index),
-        *parts,
-        dtype=out.dtype,
-        device=out.device,
-        size=out.size,
-        weight=2 * len(parts),
-    )
+    return made(lambda index: choose(0, index), *parts, weight=2 * len(parts))
 
 
 @lowering(aten.constant_pad_nd.default)
 def constant_pad_nd(x: Lazy, pad: Sequence[Int], value: Any = 0) -> Lazy:
     """`pad`: (before, after) of the last dimension, then of the one before it..."""
-    load, out = x.loader(), spec()
+    load = x.loader()
     before = {x.ndim - 1 - k: as_expr(pad[2 * k]) for k in range(len(pad) // 2)}
 
     def inner(index: Index) -> Value:
@@ -237,9 +206,7 @@ def constant_pad_nd(x: Lazy, pad: Sequence[Int], value: Any = 0) -> Lazy:
             mask = ops.logical_and(mask, check)
         return ops.masked(mask, lambda: load(source), _fill(value, x.dtype), x.dtype)
 
-    if not before:
-        return moved(x, lambda i: i)
-    return generated(inner, x, dtype=out.dtype, device=out.device, size=out.size, weight=2)
+    return made(inner if before else load, x, weight=2)
 
 
 def _fill(value: Any, dtype: torch.dtype) -> Any:
@@ -280,9 +247,7 @@ def slice_scatter(
         read = lambda: cast(load(shifted), source.dtype, x.dtype)
         return ops.where(mask, ops.masked(mask, read, 0, x.dtype), old(index))
 
-    if length == 0:
-        return moved(x, lambda i: i)
-    return generated(inner, x, source, dtype=x.dtype, device=x.device, size=x.size, weight=3)
+    return made(old if length == 0 else inner, x, source, weight=3)
 
 
 @lowering(aten.select_scatter.default)
@@ -298,22 +263,4 @@ def select_scatter(x: Lazy, source: Lazy, dim: int, index: Int) -> Any:
         new = cast(load((*i[:at], *i[at + 1 :])), source.dtype, x.dtype)
         return ops.where(mask, new, old(i))
 
-    return generated(inner, x, source, dtype=x.dtype, device=x.device, size=x.size, weight=3)
-
-
-def _triangle(keep: Callable[[Value, Value], Value]) -> Rule:
-    def rule(x: Lazy, diagonal: Int = 0) -> Lazy:
-        load = x.loader()
-
-        def inner(index: Index) -> Value:
-            right = ops.index_expr(index[-1] - index[-2], torch.int64)
-            kept = keep(right, number(diagonal, torch.int64))
-            return ops.where(kept, load(index), number(0, x.dtype))
-
-        return generated(inner, x, dtype=x.dtype, device=x.device, size=x.size, weight=2)
-
-    return rule
-
-
-lowering(aten.tril.default)(_triangle(lambda right, k: ops.le(right, k)))
-lowering(aten.triu.default)(_triangle(lambda right, k: ops.ge(right, k)))
+    return made(inner, x, source, weight=3)

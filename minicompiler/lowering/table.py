@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import torch
 from torch._ops import OpOverload
 
-from .lazy import building
+from ..ir.nodes import Value
+from .lazy import Lazy, Loader, building, generated, pointwise
 
 Rule: TypeAlias = Callable[..., Any]
 
@@ -54,6 +55,16 @@ def lowering(*ops: OpOverload | str, view: bool = False) -> Callable[[Rule], Rul
         return rule
 
     return register
+
+
+def each(body: Callable[..., Value], *inputs: Lazy, weight: int = 1) -> Lazy:
+    """What the node returns: body(values of the inputs, broadcast, at the same place)."""
+    return pointwise(body, *inputs, like=spec(), weight=weight)
+
+
+def made(inner: Loader, *inputs: Lazy, weight: int = 1) -> Lazy:
+    """What the node returns: inner(index). `inputs` are what it reads, by loaders taken before."""
+    return generated(inner, *inputs, like=spec(), weight=weight)
 
 
 def spec() -> Any:
