@@ -394,17 +394,20 @@ static PyObject *m_type_lookup(PyObject *module, PyObject *const *a, Py_ssize_t 
     return Py_NewRef(found ? found : missing);
 }
 
+#include "_walk.c"
+
 static PyMethodDef methods[] = {
     {"run", (PyCFunction)(void (*)(void))m_run, METH_FASTCALL | METH_KEYWORDS,
      "run(callback, region, function, *args, **kwargs): call the function with the hook on."},
     {"enter", m_enter, METH_VARARGS,
-     "enter(callback | None, region, internal=False): sets the state, returns the one before."},
+     "enter(callback | None, region, internal): sets the state, returns the one before."},
     {"get", m_get, METH_O, "get(code) -> (skip, entries)"},
     {"set", m_set, METH_VARARGS,
      "set(code, skip, (region, guard, replacement) * n, globals): globals None for any."},
     {"status", m_status, METH_NOARGS,
      "(active regions of all threads, installed, on for this thread, foreign evaluator there)"},
-    {"own_dict", m_own_dict, METH_O, "An instance's dictionary, whatever its class makes of __dict__."},
+    {"own_dict", m_own_dict, METH_O,
+     "An instance's dictionary, whatever its class makes of __dict__."},
     {"type_lookup", (PyCFunction)(void (*)(void))m_type_lookup, METH_FASTCALL,
      "What the MRO of the class holds under a name, unbound; MISSING if nothing."},
     {NULL},
@@ -422,5 +425,7 @@ PyMODINIT_FUNC PyInit__frame_hook(void)
     if (extra_index < 0) return PyErr_Format(PyExc_ImportError, "no co_extra index is free");
     PyObject *module = PyModule_Create(&definition);
     if (!module || !(missing = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type))) return NULL;
-    return PyModule_AddObjectRef(module, "MISSING", missing) < 0 ? NULL : module;
+    int failed = PyModule_AddObjectRef(module, "MISSING", missing) < 0;
+    failed = failed || PyModule_AddType(module, &walk_type) < 0;
+    return failed ? NULL : module;
 }

@@ -47,6 +47,7 @@ class Entry(NamedTuple):
 
 if _c is None:
     MISSING: Any = object()
+    Walk: Any = None
 
     def run(callback: Any, region: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Without the hook every function simply runs."""
@@ -67,6 +68,7 @@ else:
     run = _c.run
     own_dict = _c.own_dict
     type_lookup = _c.type_lookup
+    Walk = _c.Walk
 
 
 class _Switch:
@@ -98,7 +100,7 @@ def active(callback: Callback, region: object = None) -> _Switch:
 
 def disabled() -> _Switch:
     """Functions that start in the `with` block run as Python would."""
-    return _Switch(None, None, True)
+    return _Switch(None, None)
 
 
 def tolerant(callback: Callback) -> Callback:

@@ -1,0 +1,216 @@
+/* Walks through the dictionaries of an object: has anything moved? (Part of _frame_hook.c.)
+
+   A walk is bound to one root object, usually a module: steps lead from it to dictionaries, their
+   items and what its classes define, and remember what was found. Walking again compares: while a
+   dictionary keeps its version its items need not be looked up. A walk keeps alive what has no weak
+   references (constants) but nothing else; a pointer is followed only after the step that holds it
+   was found unchanged, and an address used again is told by the weak reference. */
+
+enum { OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM }; /* "kinds" in binding.py */
+
+typedef struct {
+    int kind, parent;   /* index of the step this one starts from; -1: the root */
+    PyObject *key;      /* owned; a string */
+    PyObject *found;    /* borrowed */
+    PyObject *held;     /* owned; `found` or a weak reference to it; NULL for a dictionary, as one
+                           at its address does as well if the items are the same */
+    PyTypeObject *type; /* owned; of `found`, that `__class__` was not assigned */
+    uint64_t version;   /* of `found`, if it is a dictionary */
+    int changed;        /* in this walk the dictionary has another version, or none */
+} Step;
+
+typedef struct {
+    PyObject_HEAD
+    int n, n_wanted, *wanted, moved;
+    Step *steps;
+} Walk;
+
+/* Changes whenever an item is set or deleted; 0 where Python does not tell. */
+static uint64_t dict_version(PyObject *dict)
+{
+#if PY_VERSION_HEX >= 0x030E0000
+    return 0;
+#else
+#if PY_VERSION_HEX >= 0x030D0000 /* attributes stored inside the object change without notice */
+    if (((PyDictObject *)dict)->ma_values) return 0;
+#endif
+    _Py_COMP_DIAG_PUSH
+    _Py_COMP_DIAG_IGNORE_DEPR_DECLS
+    return ((PyDictObject *)dict)->ma_version_tag;
+    _Py_COMP_DIAG_POP
+#endif
+}
+
+/* What step s leads to from `from`, borrowed; NULL if nothing. Runs no user code and, unless an
+   instance has lost its dictionary (then what is found differs), allocates nothing. */
+static PyObject *step_target(Step *s, PyObject *from)
+{
+    PyObject *found;
+    switch (s->kind) {
+    case OWN_DICT:
+        if ((found = PyType_Check(from) ? NULL : PyObject_GenericGetDict(from, NULL)))
+            Py_DECREF(found); /* the object holds it */
+        break;
+    case CLASS_ITEM:
+        found = _PyType_Lookup(Py_TYPE(from), s->key);
+        if (!found) found = missing;
+        break;
+    case WHOLE:
+        return from;
+    default:
+        found = PyDict_Check(from) ? PyDict_GetItemWithError(from, s->key) : NULL;
+    }
+    if (!found) PyErr_Clear();
+    return found;
+}
+
+/* Remembers what step s has found. */
+static int step_bind(Step *s, PyObject *found)
+{
+    s->found = found;
+    s->type = (PyTypeObject *)Py_NewRef(Py_TYPE(found));
+    if (PyDict_Check(found)) return 1;
+    int weak = PyType_SUPPORTS_WEAKREFS(s->type);
+    s->held = weak ? PyWeakref_NewRef(found, NULL) : Py_NewRef(found);
+    return s->held != NULL;
+}
+
+static int step_same(Step *s, PyObject *found)
+{
+    if (found != s->found || !s->held || s->held == found) return found == s->found;
+    PyObject *target = alive(s->held);
+    Py_XDECREF(target);
+    return target == found;
+}
+
+/* Follows all steps from the root; 0 if something is not as it was (when binding: not there). */
+static int walk(Walk *w, PyObject *root, int binding)
+{
+    for (Step *s = w->steps; s < w->steps + w->n; s++) {
+        Step *parent = s->parent < 0 ? NULL : w->steps + s->parent;
+        int on_dict = s->kind == ITEM || s->kind == NO_ITEM || s->kind == WHOLE;
+        if (binding || !on_dict || parent->changed) {
+            PyObject *found = step_target(s, parent ? parent->found : root);
+            if (s->kind == NO_ITEM) {
+                if (found) return 0;
+                continue;
+            }
+            if (!found) return 0;
+            if (binding ? !step_bind(s, found) : s->kind == WHOLE || !step_same(s, found)) return 0;
+        } else if (s->kind != ITEM) {
+            continue;
+        }
+        if (Py_TYPE(s->found) != s->type) return 0;
+        if (PyDict_Check(s->found)) {
+            uint64_t version = dict_version(s->found);
+            s->changed = !version || version != s->version;
+            s->version = version;
+        }
+    }
+    return 1;
+}
+
+static PyObject *walk_call(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    Walk *w = (Walk *)self;
+    PyObject *root, *found;
+    if (!PyArg_ParseTuple(args, "O", &root)) return NULL;
+    if (w->moved || !(found = PyTuple_New(w->n_wanted))) { /* before walking: it may collect */
+        if (PyErr_Occurred()) return NULL;
+        Py_RETURN_NONE;
+    }
+    if (!walk(w, root, 0)) { /* versions may be noted that were not followed up: never walk again */
+        w->moved = 1;
+        Py_DECREF(found);
+        Py_RETURN_NONE;
+    }
+    for (int i = 0; i < w->n_wanted; i++)
+        PyTuple_SET_ITEM(found, i, Py_NewRef(w->steps[w->wanted[i]].found));
+    return found;
+}
+
+static int walk_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Walk *w = (Walk *)self;
+    for (Step *s = w->steps; s < w->steps + w->n; s++) {
+        Py_VISIT(s->held);
+        Py_VISIT(s->type);
+    }
+    return 0;
+}
+
+static int walk_clear(PyObject *self)
+{
+    Walk *w = (Walk *)self;
+    w->moved = 1;
+    for (Step *s = w->steps; s < w->steps + w->n; s++) {
+        Py_CLEAR(s->key);
+        Py_CLEAR(s->held);
+        Py_CLEAR(s->type);
+    }
+    return 0;
+}
+
+static void walk_free(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    walk_clear(self);
+    PyMem_Free(((Walk *)self)->steps);
+    PyMem_Free(((Walk *)self)->wanted);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *walk_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    PyObject *steps, *wanted, *root;
+    if (!PyArg_ParseTuple(args, "O!O!O", &PyTuple_Type, &steps, &PyTuple_Type, &wanted, &root))
+        return NULL;
+    Walk *w = (Walk *)type->tp_alloc(type, 0);
+    if (!w) return NULL;
+    int n = (int)PyTuple_GET_SIZE(steps), n_wanted = (int)PyTuple_GET_SIZE(wanted);
+    w->steps = PyMem_Calloc(n + 1, sizeof(Step));
+    w->wanted = PyMem_Calloc(n_wanted + 1, sizeof(int));
+    if (!w->steps || !w->wanted) { Py_DECREF(w); return PyErr_NoMemory(); }
+    for (; w->n < n; w->n++) {
+        Step *s = w->steps + w->n;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(steps, w->n), "iiU", &s->kind, &s->parent, &s->key))
+            goto failed;
+        int on_dict = s->kind != OWN_DICT && s->kind != CLASS_ITEM;
+        if (s->parent >= w->n || s->parent < (on_dict ? 0 : -1)) {
+            PyErr_SetString(PyExc_ValueError, "a step starts from one before it");
+            s->key = NULL;
+            goto failed;
+        }
+        Py_INCREF(s->key);
+    }
+    for (; w->n_wanted < n_wanted; w->n_wanted++) {
+        long index = PyLong_AsLong(PyTuple_GET_ITEM(wanted, w->n_wanted));
+        if (index < 0 || index >= n || w->steps[index].kind == NO_ITEM) {
+            PyErr_SetString(PyExc_ValueError, "what is wanted is the number of a step");
+            goto failed;
+        }
+        w->wanted[w->n_wanted] = (int)index;
+    }
+    int collects = PyGC_Disable(); /* finalizers might change what is being walked */
+    int found = walk(w, root, 1);
+    if (collects) PyGC_Enable();
+    if (found) return (PyObject *)w;
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_LookupError, "a path does not exist");
+failed:
+    Py_DECREF(w);
+    return NULL;
+}
+
+static PyTypeObject walk_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "minicompiler.capture._frame_hook.Walk",
+    .tp_doc = "Walk(((kind, parent, key), ...), (step wanted, ...), root); walk(root) -> a tuple of\n"
+              "the values wanted, or None once anything on the way is not what it was.",
+    .tp_basicsize = sizeof(Walk),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_traverse = walk_traverse,
+    .tp_clear = walk_clear,
+    .tp_new = walk_new,
+    .tp_call = walk_call,
+    .tp_dealloc = walk_free,
+};
