@@ -14,7 +14,7 @@ import functools
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import torch
 from torch import fx
@@ -77,20 +77,24 @@ def check(verify: Callable[[Any], None], form: Any) -> None:
         verify(form)
 
 
-def lazily(make: Callable[[], Flat]) -> Flat:
-    """Compiled when it is first called: most forward passes are never followed by a backward."""
-    record, lock = report.current(), threading.Lock()
-    made: list[Flat] = []
-    switches = dict(vars(config))  # those of the forward, not of the thread that runs backward
+class lazily:  # noqa: N801  (used as a function)
+    """Compiled when it is first called: most forward passes are never followed by a backward.
 
-    def call(inputs: list[Any]) -> list[Any]:
-        with lock:
-            if not made:
-                with report.recording(record), overriding(switches):
-                    made.append(make())
-        return made[0](inputs)
+    `made` is None until then. The switches and the record are those of the forward, not of the
+    thread that runs the backward.
+    """
 
-    return call
+    def __init__(self, make: Callable[[], Flat]) -> None:
+        self.make, self.made = make, cast(Flat | None, None)
+        self.record, self.lock = report.current(), threading.Lock()
+        self.switches = dict(vars(config))
+
+    def __call__(self, inputs: list[Any]) -> list[Any]:
+        with self.lock:
+            if self.made is None:
+                with report.recording(self.record), overriding(self.switches):
+                    self.made = self.make()
+        return self.made(inputs)
 
 
 def interpreted(graph: fx.GraphModule) -> Flat:

@@ -1,0 +1,229 @@
+"""What a user calls; the conventions are those of torch.compile.
+
+A compiled function is the original one, called while the frame hook is on for this thread. The
+hook shows every frame that starts to its region's `on_frame`, which answers with compiled code or
+leaves the frame to the interpreter.
+"""
+
+import copy
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from torch import fx, nn
+
+from . import pipeline, report
+from .capture import cache, convert, frame_hook
+from .errors import UserError
+from .settings import config, overriding
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MODES: dict[str, dict[str, Any]] = {"default": {}}
+LATER = ("reduce-overhead", "max-autotune")  # modes of torch.compile that we do not have yet
+
+
+def compile(
+    fn: Any = None,
+    *,
+    backend: str | pipeline.Backend = "auto",
+    mode: str | None = None,
+    dynamic: bool | None = None,
+    fullgraph: bool = False,
+    options: dict[str, Any] | None = None,
+) -> Any:
+    """`fn`, a function or nn.Module, compiled at its first call for inputs like those of the call.
+
+    backend    "auto", "eager" (capture only), "aot_eager", "interpret" (the loop IR, evaluated),
+               a registered name, or `callable(gm, example_inputs) -> callable`
+    fullgraph  True: raise Unsupported, with the line and a way out, instead of breaking the graph
+    dynamic    accepted; sizes are constants for now, another size is another compilation
+    options    any switch of `config` for this function alone; {"stop_after": "aot"} runs the real
+               code part of the way
+    Without `fn` it is a decorator. Raises UserError for an unknown backend, mode or option.
+    """
+    if fn is None:
+        return lambda f: compile(
+            f, backend=backend, mode=mode, dynamic=dynamic, fullgraph=fullgraph, options=options
+        )
+    if mode is not None and mode not in MODES:
+        later = " (not yet)" if mode in LATER else ""
+        raise UserError(f"unknown mode {mode!r}{later}; the modes are {', '.join(MODES)}")
+    if isinstance(fn, type) or not callable(fn):
+        raise UserError(f"compile takes a function or an nn.Module, not {fn!r}")
+    region = Region(backend, fullgraph, {**MODES[mode or "default"], **(options or {})})
+    return CompiledModule(fn, region) if isinstance(fn, nn.Module) else region.around(fn)
+
+
+class Region:
+    """The settings of one `compile` call, and the answer to every frame reached from it."""
+
+    def __init__(
+        self, backend: str | pipeline.Backend, fullgraph: bool, options: dict[str, Any]
+    ) -> None:
+        config.override(options)  # raises for an unknown option now, not at the first call
+        self.backend = pipeline.backend_named(backend)
+        self.fullgraph, self.options = fullgraph, options
+        self.token = cache.token(self.backend, fullgraph, tuple(sorted(options.items())))
+        self.callback = frame_hook.tolerant(self.on_frame)
+
+    def around(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """`fn`, called with the hook on."""
+        run, callback, token = frame_hook.run, self.callback, self.token
+
+        @functools.wraps(fn)
+        def compiled(*args: Any, **kwargs: Any) -> Any:
+            return run(callback, token, fn, *args, **kwargs)
+
+        frame_hook.skip(compiled.__code__)
+        return compiled
+
+    def on_frame(
+        self, code: types.CodeType, function: types.FunctionType, vector: tuple[Any, ...]
+    ) -> frame_hook.Replacement | None:
+        """Compiled code for this frame, or None to leave it to the interpreter."""
+        record = report.Record(code.co_qualname)
+        compile_frame = functools.partial(self.compile_frame, code, function, vector)
+        with report.recording(record), overriding(self.options):
+            return cache.find_or_compile(
+                code, function.__globals__, vector, self.token, compile_frame
+            )
+
+    def compile_frame(
+        self, code: types.CodeType, function: types.FunctionType, vector: tuple[Any, ...]
+    ) -> cache.Compiled | None:
+        """Capture the frame and compile its graph."""
+        made = convert.convert(
+            code,
+            function,
+            vector,
+            function.__globals__,
+            function.__builtins__,
+            self.compile_graph,
+            convert.Options(self.fullgraph, strict=config.verify),
+        )
+        if isinstance(made, convert.Skip):
+            return None
+        return cache.Compiled(made.guards, made.replacement, made.source)
+
+
+    def compile_graph(self, gm: fx.GraphModule, example_inputs: list[Any]) -> pipeline.Graph:
+        """The graph compiled by the backend; whatever Python it runs is not captured again."""
+        compiled = pipeline.compile_or_keep(self.backend, gm, example_inputs)
+
+        def graph(*inputs: Any) -> Any:
+            return compiled(*inputs)
+
+        frame_hook.skip(graph.__code__, calls=True)
+        return graph
+
+
+class CompiledModule(nn.Module):
+    """A module that is called compiled and is otherwise the original: the same parameters, state
+    dict, hooks and `training`, also after either is changed. Pickles as the original; a copy is
+    compiled too."""
+
+    _original: nn.Module
+    _region: Region
+
+    def __new__(cls, module: nn.Module, region: Region) -> "CompiledModule":
+        self = object.__new__(cls)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return module(*args, **kwargs)
+
+        # code of its own, so that modules do not share a cache; named as what the user wrote
+        call.__code__ = call.__code__.replace(co_name=type(module).__name__)
+        vars(self).update(_original=module, _region=region, _call=region.around(call))
+        return self
+
+    def __init__(self, module: nn.Module, region: Region) -> None:
+        """All state is the original's: nn.Module's own would hide it."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return vars(self)["_call"](*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["_original"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._original, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._original, name)
+
+    @property
+    def __class__(self) -> Any:  # isinstance(compiled, type(original))
+        return type(self._original)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._original)
+
+    def __repr__(self) -> str:
+        return repr(self._original)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._original.__reduce_ex__(protocol)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "CompiledModule":
+        return CompiledModule(copy.deepcopy(self._original, memo), self._region)
+
+
+# ------------------------------------------------------------------- what else torch.compile offers
+
+
+def reset() -> None:
+    """Forget everything that was compiled in this process, and all counts."""
+    cache.reset()
+    report.reset_totals()
+
+
+def stats() -> dict[str, Any]:
+    """Counts since the last reset: frames, graphs, breaks, recompiles, native_ops, fallback_ops,
+    kernels, cache_hits, guards, joint_nodes, saved_bytes, loops and fusions are ints; `seconds` by
+    stage, `fallbacks` by operator, texts in `reasons` and `recompile_reasons`."""
+    return report.totals.as_dict()
+
+
+def list_backends() -> list[str]:
+    return sorted(pipeline.BACKENDS)
+
+
+def register_backend(name: str, fn: pipeline.Backend) -> pipeline.Backend:
+    """Make `compile(..., backend=name)` call `fn(gm, example_inputs)`."""
+    if name in pipeline.BACKENDS:
+        raise UserError(f"there is a backend {name!r} already")
+    pipeline.BACKENDS[name] = fn
+    return fn
+
+
+def disable(fn: F) -> F:
+    """`fn` and all that it calls run eagerly, also when reached from compiled code."""
+
+    @functools.wraps(fn)
+    def disabled(*args: Any, **kwargs: Any) -> Any:
+        with frame_hook.disabled():
+            return fn(*args, **kwargs)
+
+    frame_hook.skip(disabled.__code__)
+    disabled.disabled = True  # type: ignore[attr-defined]  # capture breaks the graph at the call
+    return disabled  # type: ignore[return-value]
+
+
+@disable
+def graph_break() -> None:
+    """Break the graph here; does nothing in eager code."""
+
+
+def is_compiling() -> bool:
+    """True while a function is being captured (capture answers in its place)."""
+    return False
+
+
+def dynamo_backend(gm: fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
+    """What `torch.compile(f, backend="minicompiler")` calls: everything after capture."""
+    record = report.Record("torch.compile")
+    with report.recording(record):
+        record.count("graphs")
+        return pipeline.compile_or_keep(pipeline.compile_graph, gm, example_inputs)
