@@ -127,7 +127,7 @@ class ShapeEnv:
         for s, end, low in ((b, a, True), (a, b, False)):
             r = self.ranges.get(s)
             if r is not None and isinstance(end, Const):
-                lo, hi = (max(r.lo, end.value), r.hi) if low else (r.lo, min(r.hi, end.value))  # type: ignore[type-var]
+                lo, hi = (max(r.lo, end.value), r.hi) if low else (r.lo, min(r.hi, end.value))
                 self.ranges[s] = Interval(lo, hi)
 
     def free(self, exprs: Iterable[Expr]) -> list[Expr]:

@@ -40,13 +40,15 @@ def _operator(name: str, swapped: bool = False) -> "Callable[[Expr, ExprLike], E
 
 
 class Expr:
-    """A node. `args` are its operands, `free` its symbols, `key` orders nodes for printing."""
+    """A node. `args` are its operands, `free` its symbols, `key` orders nodes for printing, and
+    `payload` is a constant's value or a symbol's name."""
 
-    __slots__ = ("args", "sort", "free", "key", "__weakref__")
+    __slots__ = ("args", "sort", "payload", "free", "key", "__weakref__")
     rank: ClassVar[int] = 0
     fold: ClassVar[Callable[..., Value]]  # what the operation does to Python numbers
     args: "tuple[Expr, ...]"
     sort: str  # "int", "float" or "bool"
+    payload: Any
     free: "frozenset[Expr]"
     key: tuple[Any, ...]
 
@@ -63,7 +65,7 @@ class Expr:
     def __eq__(self, other: object) -> bool:
         """Identity; a constant also equals its Python number, and hashes like it."""
         return self is other or (
-            isinstance(self, Const) and not isinstance(other, Expr) and bool(self.value == other)
+            type(self) is Const and not isinstance(other, Expr) and bool(self.payload == other)
         )
 
     __hash__ = object.__hash__
@@ -79,8 +81,8 @@ class Expr:
     @property
     def const(self) -> Value:
         """The value of a constant; TypeError where there are symbols."""
-        if isinstance(self, Const):
-            return self.value
+        if type(self) is Const:
+            return cast(Value, self.payload)
         raise TypeError(f"{self} is symbolic, not a constant")
 
     def __int__(self) -> int:
@@ -98,10 +100,10 @@ class Expr:
 
     def evaluate(self, values: Mapping[Any, Value]) -> Value:
         """The value under `values`, keyed by Symbol or by name."""
-        if isinstance(self, Const):
-            return self.value
-        if isinstance(self, Symbol):
-            return values[self] if self in values else values[self.name]
+        if type(self) is Const:
+            return self.const
+        if type(self) is Symbol:
+            return values[self] if self in values else values[self.payload]
         return type(self).fold(*[a.evaluate(values) for a in self.args])
 
     def __repr__(self) -> str:
@@ -109,11 +111,8 @@ class Expr:
 
         return to_python(self)
 
-    def __deepcopy__(self, memo: Any) -> "Expr":
-        return self
-
     def __reduce__(self) -> Any:
-        return _intern, (type(self), self.args, self.sort)
+        return _intern, (type(self), self.args, self.sort, self.payload)
 
 
 def _intern(cls: type[Expr], args: tuple[Expr, ...], sort: str, payload: Any = None) -> Expr:
@@ -124,14 +123,10 @@ def _intern(cls: type[Expr], args: tuple[Expr, ...], sort: str, payload: Any = N
     if found is not None:
         return found
     e = object.__new__(cls)
-    e.args, e.sort = args, sort
-    if isinstance(e, Const):
-        e.value, e.free, e.key = payload, frozenset(), (cls.rank, payload)
-    elif isinstance(e, Symbol):
-        e.name, e.free, e.key = payload, frozenset((e,)), (cls.rank, len(payload), payload, sort)
-    else:
-        e.free = frozenset().union(*[a.free for a in args])
-        e.key = (cls.rank, *[a.key for a in args])
+    e.args, e.sort, e.payload = args, sort, payload
+    e.free = frozenset((e,)) if cls is Symbol else frozenset().union(*[a.free for a in args])
+    name = (len(payload), payload, sort) if cls is Symbol else (payload,) if cls is Const else ()
+    e.key = (cls.rank, *name, *[a.key for a in args])
     with _lock:
         return _nodes.setdefault(identity, e)
 
@@ -139,32 +134,32 @@ def _intern(cls: type[Expr], args: tuple[Expr, ...], sort: str, payload: Any = N
 class Const(Expr):
     """An int, float or bool."""
 
-    __slots__ = ("value",)
+    __slots__ = ()
     rank = 9
-    value: Value
 
     def __new__(cls, value: Value) -> "Const":
         return cast(Const, _intern(cls, (), type(value).__name__, value))
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        return hash(self.payload)
 
-    def __reduce__(self) -> Any:
-        return Const, (self.value,)
+    @property
+    def value(self) -> Any:
+        return self.payload
 
 
 class Symbol(Expr):
     """A name: a size (s0), a loop index (i0), a value read at run time (tmp0)."""
 
-    __slots__ = ("name",)
+    __slots__ = ()
     rank = 1
-    name: str
 
     def __new__(cls, name: str, sort: str = "int") -> "Symbol":
         return cast(Symbol, _intern(cls, (), sort, name))
 
-    def __reduce__(self) -> Any:
-        return Symbol, (self.name, self.sort)
+    @property
+    def name(self) -> str:
+        return cast(str, self.payload)
 
 
 def _kind(name: str, rank: int, fold: Callable[..., Value], doc: str) -> type[Expr]:
@@ -207,10 +202,10 @@ def as_expr(x: ExprLike) -> Expr:
     """An expression as it is, a Python number as a constant."""
     if isinstance(x, Expr):
         return x
-    if type(x) is float:  # the cache would take -0.0 for 0.0
-        return Const(x)
     if type(x) is int or type(x) is bool:
         return _const(x)
+    if type(x) is float and math.isfinite(x):  # the cache would take -0.0 for 0.0
+        return Const(x)
     raise TypeError(f"{x!r} of {type(x)} is no size expression")
 
 

@@ -4,59 +4,30 @@
 within the given ranges, each with its condition beside it. A symbol without a range is unbounded.
 """
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from .expr import (
-    Add,
-    And,
-    Ceil,
-    Const,
-    Eq,
-    Expr,
-    ExprLike,
-    Floor,
-    FloorDiv,
-    Le,
-    Lt,
-    Max,
-    Min,
-    Mod,
-    Mul,
-    Ne,
-    Not,
-    Or,
-    Sqrt,
-    Symbol,
-    ToFloat,
-    TrueDiv,
-    as_expr,
-    floordiv,
-    from_polynomial,
-    max_,
-    min_,
-    mod,
-    polynomial,
-    rebuild,
-)
+from . import expr as ex
+from .expr import Const, Expr, ExprLike, Symbol, as_expr, from_polynomial, polynomial
 
-INT64 = 2**63
+Number: TypeAlias = int | float
+Ends: TypeAlias = tuple[Number, Number]
+ANY: Ends = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
     """All values from lo to hi, both included; an end is infinite, a number or an expression."""
 
-    lo: int | float | Expr = -math.inf
-    hi: int | float | Expr = math.inf
+    lo: Number | Expr = -math.inf
+    hi: Number | Expr = math.inf
 
 
 Ranges: TypeAlias = Mapping[Expr, Interval]
-Ends: TypeAlias = tuple[int | float, int | float]
-ANY: Ends = (-math.inf, math.inf)
 
 
 def index_range(size: ExprLike) -> Interval:
@@ -73,113 +44,94 @@ def bounds(e: Expr, ranges: Ranges) -> Interval:
 def fits_int64(e: Expr, ranges: Ranges) -> bool:
     """Whether `e` and all that is computed on the way stay within int64."""
     lo, hi = _ends(e, ranges, {})
-    inside = e.sort != "int" or (lo >= -INT64 and hi < INT64)
-    return inside and all(fits_int64(child, ranges) for child in e.children)
-
-
-def _times(a: int | float, b: int | float) -> int | float:
-    return 0 if a == 0 or b == 0 else a * b  # an infinite end is a bound, not a value: 0*inf is 0
-
-
-def _over(a: int | float, b: int | float) -> int | float:
-    if math.isinf(a):
-        return a if b > 0 else -a
-    if math.isinf(b):
-        return 0 if a == 0 or (a > 0) == (b > 0) else -1
-    return a // b
-
-
-def _corners(f: Callable[[int | float, int | float], int | float], a: Ends, b: Ends) -> Ends:
-    """Ends of a function that is monotone in each operand."""
-    values = [f(x, y) for x, y in itertools.product(a, b)]
-    return (min(values), max(values)) if not any(v != v for v in values) else ANY
-
-
-def _mod_ends(a: Ends, m: Ends) -> Ends:
-    if m[0] > 0:
-        if m[0] == m[1] and a[0] // m[0] == a[1] // m[0]:  # nan, hence unequal, when infinite
-            return a[0] % m[0], a[1] % m[0]
-        return 0, min(m[1] - 1, a[1] if a[0] >= 0 else math.inf)
-    return (m[0] + 1, 0) if m[1] < 0 else ANY
-
-
-def _decide(cls: type[Expr], a: Ends, b: Ends) -> Ends:
-    apart = a[1] < b[0] or b[1] < a[0]
-    same = a[0] == a[1] == b[0] == b[1]
-    yes = {Eq: same, Ne: apart, Le: a[1] <= b[0], Lt: a[1] < b[0]}[cls]
-    no = {Eq: apart, Ne: same, Le: b[1] < a[0], Lt: b[1] <= a[0]}[cls]
-    return int(yes), int(not no)
+    inside = e.sort != "int" or (lo >= -(2**63) and hi < 2**63)
+    return inside and all(fits_int64(child, ranges) for child in e.args)
 
 
 def _ends(e: Expr, ranges: Ranges, memo: dict[Expr, Ends]) -> Ends:
-    found = memo.get(e)
-    if found is None:
-        found = memo[e] = _ends_of(e, ranges, memo)
+    if e in memo:
+        return memo[e]
+    if isinstance(e, Const):
+        return e.value, e.value
+    if isinstance(e, Symbol):
+        r = ranges.get(e, Interval(*(0, 1) if e.sort == "bool" else ANY))
+        lo = _ends(r.lo, ranges, memo)[0] if isinstance(r.lo, Expr) else r.lo
+        found = lo, _ends(r.hi, ranges, memo)[1] if isinstance(r.hi, Expr) else r.hi
+    else:
+        found = ENDS[type(e)](*[_ends(a, ranges, memo) for a in e.args])
+    memo[e] = found
     return found
 
 
-def _ends_of(e: Expr, ranges: Ranges, memo: dict[Expr, Ends]) -> Ends:
-    kind = type(e)
-    if isinstance(e, Const):
-        return e.value, e.value
-    if kind is Symbol:
-        r = ranges.get(e)
-        if r is None:
-            return (0, 1) if e.sort == "bool" else ANY
-        lo = _ends(r.lo, ranges, memo)[0] if isinstance(r.lo, Expr) else r.lo
-        return lo, _ends(r.hi, ranges, memo)[1] if isinstance(r.hi, Expr) else r.hi
-    args = [_ends(a, ranges, memo) for a in e.args]
-    if kind is Add:
-        return sum(a[0] for a in args), sum(a[1] for a in args)
-    if kind is Mul:
-        return _product_ends(e, args)
-    if kind in (Min, Max):
-        f = min if kind is Min else max
-        return f(a[0] for a in args), f(a[1] for a in args)
-    if kind in (FloorDiv, TrueDiv):
-        a, b = args
-        if b[0] <= 0 <= b[1]:
-            return ANY
-        return _corners(_over if kind is FloorDiv else lambda x, y: x / y, a, b)
-    if kind is Mod:
-        return _mod_ends(args[0], args[1])
-    if kind in (Eq, Ne, Le, Lt):
-        return _decide(kind, args[0], args[1])
-    if kind in (And, Or):
-        f = min if kind is And else max
-        return f(a[0] for a in args), f(a[1] for a in args)
-    lo, hi = args[0]
-    if kind is Not:
-        return 1 - hi, 1 - lo
-    # rounding is monotone, so the ends go through the very same operation
-    if kind is Sqrt and lo >= 0:
-        return math.sqrt(lo), math.sqrt(hi)
-    if kind is ToFloat:
-        return _finite(float, lo), _finite(float, hi)
-    if kind in (Floor, Ceil):
-        f1 = math.floor if kind is Floor else math.ceil
-        return _finite(f1, lo), _finite(f1, hi)
-    return ANY
+def _times(a: Number, b: Number) -> Number:
+    return 0 if a == 0 or b == 0 else a * b  # an infinite end is a bound, not a value: 0*inf is 0
 
 
-def _finite(f: Callable[[int | float], int | float], x: int | float) -> int | float:
-    try:
-        return x if math.isinf(x) else f(x)
-    except OverflowError:  # an int that no float reaches
-        return math.inf if x > 0 else -math.inf
+def _over(a: Number, b: Number) -> Number:
+    if math.isinf(a):
+        return a if b > 0 else -a
+    return a // b if not math.isinf(b) else 0 if a == 0 or (a > 0) == (b > 0) else -1
 
 
-def _product_ends(e: Expr, args: list[Ends]) -> Ends:
-    total: Ends = (1, 1)
-    for _, group in itertools.groupby(zip(e.args, args), key=lambda pair: pair[0]):
-        ends = [pair[1] for pair in group]
-        power = ends[0]
-        for other in ends[1:]:
-            power = _corners(_times, power, other)
-        if e.sort == "int" and len(ends) % 2 == 0:  # an even power of one atom
-            power = max(power[0], 0), power[1]
-        total = _corners(_times, total, power)
-    return total
+def _corners(f: Callable[[Number, Number], Number], a: Ends, b: Ends) -> Ends:
+    """Of an operation that is monotone in each operand."""
+    values = [f(x, y) for x, y in itertools.product(a, b)]
+    return (min(values), max(values)) if all(v == v for v in values) else ANY
+
+
+def _quotient(f: Callable[[Number, Number], Number]) -> Callable[[Ends, Ends], Ends]:
+    return lambda a, b: ANY if b[0] <= 0 <= b[1] else _corners(f, a, b)
+
+
+def _mod_ends(a: Ends, m: Ends) -> Ends:
+    if m[0] <= 0:
+        return (m[0] + 1, 0) if m[1] < 0 else ANY
+    if m[0] == m[1] and a[0] // m[0] == a[1] // m[0]:  # nan, hence unequal, when infinite
+        return a[0] % m[0], a[1] % m[0]
+    return 0, min(m[1] - 1, a[1] if a[0] >= 0 else math.inf)
+
+
+def _monotone(f: Callable[[Any], Number]) -> Callable[[Ends], Ends]:
+    """Rounding is monotone, so each end goes through the operation itself."""
+
+    def end(x: Number) -> Number:
+        try:
+            return x if math.isinf(x) else f(x)
+        except (OverflowError, ValueError):  # an int that no float reaches; a root below 0
+            return math.copysign(math.inf, x)
+
+    return lambda a: (end(a[0]), end(a[1]))
+
+
+def _equal_ends(a: Ends, b: Ends) -> Ends:
+    return int(a[0] == a[1] == b[0] == b[1]), int(a[0] <= b[1] and b[0] <= a[1])
+
+
+def _not_ends(a: Ends) -> Ends:
+    return 1 - a[1], 1 - a[0]
+
+
+ENDS: dict[type[Expr], Callable[..., Ends]] = {
+    ex.Add: lambda *args: (sum(a[0] for a in args), sum(a[1] for a in args)),
+    ex.Mul: lambda *args: functools.reduce(functools.partial(_corners, _times), args),
+    ex.FloorDiv: _quotient(_over),
+    ex.Mod: _mod_ends,
+    ex.Min: lambda *args: (min(a[0] for a in args), min(a[1] for a in args)),
+    ex.Max: lambda *args: (max(a[0] for a in args), max(a[1] for a in args)),
+    ex.TrueDiv: _quotient(lambda a, b: a / b),
+    ex.ToFloat: _monotone(float),
+    ex.Floor: _monotone(math.floor),
+    ex.Ceil: _monotone(math.ceil),
+    ex.Sqrt: _monotone(math.sqrt),
+    ex.Pow: lambda a, b: ANY,
+    ex.Eq: _equal_ends,
+    ex.Ne: lambda a, b: _not_ends(_equal_ends(a, b)),
+    ex.Le: lambda a, b: (int(a[1] <= b[0]), int(a[0] <= b[1])),
+    ex.Lt: lambda a, b: (int(a[1] < b[0]), int(a[0] < b[1])),
+    ex.And: lambda *args: (min(a[0] for a in args), min(a[1] for a in args)),
+    ex.Or: lambda *args: (max(a[0] for a in args), max(a[1] for a in args)),
+    ex.Not: _not_ends,
+}
 
 
 def proves_nonneg(e: Expr, ranges: Ranges) -> bool:
@@ -187,19 +139,18 @@ def proves_nonneg(e: Expr, ranges: Ranges) -> bool:
     if _ends(e, ranges, {})[0] >= 0:
         return True
     terms = polynomial(e) if e.sort == "int" else {}
-    for x in sorted(e.free, key=lambda s: s.key):
-        r = ranges.get(x)
-        if r is None or not (isinstance(r.lo, Expr) or isinstance(r.hi, Expr)):
+    for x in sorted(e.free & ranges.keys(), key=lambda s: s.key):
+        r = ranges[x]
+        if not (isinstance(r.lo, Expr) or isinstance(r.hi, Expr)):
             continue
         with_x = {m: c for m, c in terms.items() if any(x in a.free for a in m)}
         if any(m.count(x) != 1 or sum(x in a.free for a in m) != 1 for m in with_x):
             continue  # not linear in x
         slope = from_polynomial({tuple(a for a in m if a is not x): c for m, c in with_x.items()})
         lo, hi = _ends(slope, ranges, {})
-        end = r.lo if lo >= 0 else r.hi if hi <= 0 else None  # where e is least
-        if end is not None and not (isinstance(end, float) and math.isinf(end)):
-            rest = from_polynomial({m: c for m, c in terms.items() if m not in with_x})
-            return proves_nonneg(rest + slope * as_expr(end), ranges)
+        end = r.lo if lo >= 0 else r.hi if hi <= 0 else math.inf  # where e is least
+        if isinstance(end, Expr) or math.isfinite(end):
+            return proves_nonneg(e - slope * x + slope * end, ranges)
     return False
 
 
@@ -218,39 +169,38 @@ def simplify(e: Expr, ranges: Ranges) -> Expr:
 
     def rule(e: Expr) -> Expr:
         lo, hi = _ends(e, ranges, memo) if e.free else (0, 1)
-        if lo == hi and not math.isinf(lo):
+        if lo == hi and math.isfinite(lo):
             return as_expr(bool(lo) if e.sort == "bool" else lo)
-        apply = RULES.get(type(e))
-        return apply(e, ranges) if apply else e
+        return RULES[type(e)](e, ranges) if type(e) in RULES else e
 
-    return rebuild(e, lambda e: None, rule)
+    return ex.rebuild(e, lambda e: None, rule)
 
 
 def _divided(e: Expr, ranges: Ranges) -> Expr:
     """x // d and x % d, with terms smaller than the step of the others set apart."""
     x, d = e.args
-    quotient = type(e) is FloorDiv
+    quotient = type(e) is ex.FloorDiv
     if proves_inside(x, d, ranges):  # 0 <= x < d
         return as_expr(0) if quotient else x
     if not d.is_const or int(d) <= 0:
         return e
     terms = polynomial(x)
     for g in sorted({math.gcd(c, int(d)) for m, c in terms.items() if m} - {1}, reverse=True):
-        coarse = {m: c // g for m, c in terms.items() if c % g == 0 or not m}
-        fine = x - g * from_polynomial(coarse)
+        y = from_polynomial({m: c // g for m, c in terms.items() if c % g == 0 or not m})
+        fine = x - g * y
         if proves_inside(fine, as_expr(g), ranges):
             # (g*y + r) // (g*n) is y // n, and % is g*(y % n) + r, as 0 <= r < g
-            y, n = from_polynomial(coarse), as_expr(int(d) // g)
-            return simplify(floordiv(y, n) if quotient else g * mod(y, n) + fine, ranges)
+            n = int(d) // g
+            return simplify(y // n if quotient else g * (y % n) + fine, ranges)
     lo, hi = _ends(x, ranges, {})
-    if not quotient and not math.isinf(lo) and lo // int(d) == hi // int(d):
+    if not quotient and math.isfinite(lo) and lo // int(d) == hi // int(d):
         return x - d * int(lo // int(d))  # all of x lies between the same multiples of d
     return e
 
 
 def _extreme(e: Expr, ranges: Ranges) -> Expr:
     """Operands that another one always beats are dropped."""
-    sign, build = (1, min_) if type(e) is Min else (-1, max_)
+    sign, build = (1, ex.min_) if type(e) is ex.Min else (-1, ex.max_)
     kept = list(e.args)
     for a in e.args:
         if any(b is not a and proves_nonneg(sign * (a - b), ranges) for b in kept):
@@ -259,24 +209,20 @@ def _extreme(e: Expr, ranges: Ranges) -> Expr:
 
 
 def _compared(e: Expr, ranges: Ranges) -> Expr:
-    """Decided by the difference, where the two sides hang together."""
+    """Decided by the difference of the two sides."""
     a, b = e.args
     if a.sort != "int":
         return e
-    if type(e) is Le:
-        if proves_nonneg(b - a, ranges):
-            return as_expr(True)
-        return as_expr(False) if proves_positive(a - b, ranges) else e
-    apart = proves_positive(a - b, ranges) or proves_positive(b - a, ranges)
-    return as_expr(type(e) is Ne) if apart else e
+    if type(e) is ex.Le and proves_nonneg(b - a, ranges):
+        return as_expr(True)
+    apart = proves_positive(a - b, ranges)
+    if type(e) is not ex.Le:
+        apart = apart or proves_positive(b - a, ranges)
+    return as_expr(type(e) is ex.Ne) if apart else e
 
 
 RULES: dict[type[Expr], Callable[[Expr, Ranges], Expr]] = {
-    FloorDiv: _divided,
-    Mod: _divided,
-    Min: _extreme,
-    Max: _extreme,
-    Eq: _compared,
-    Ne: _compared,
-    Le: _compared,
+    **dict.fromkeys((ex.FloorDiv, ex.Mod), _divided),
+    **dict.fromkeys((ex.Min, ex.Max), _extreme),
+    **dict.fromkeys((ex.Eq, ex.Ne, ex.Le), _compared),
 }
