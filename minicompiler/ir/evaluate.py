@@ -121,6 +121,7 @@ class Evaluator:
         self.symbols = memory.symbols | index
         self.known: dict[Expr, Any] = {}
         self.mask: Tensor | None = None
+        self.empty = any(x.numel() == 0 for x in index.values())  # then no element is asked for
         self.indirects = 0
 
     def expression(self, e: Expr) -> Any:
@@ -144,7 +145,7 @@ class Evaluator:
         outside = (at < 0) | (at >= flat.numel())
         if self.mask is not None:
             outside = outside & self.mask
-        if outside.any():
+        if outside.any() and not self.empty:
             raise InternalError(f"load of {buffer} at {index} is outside its memory")
         if flat.numel() == 0:
             return torch.zeros(at.shape, dtype=flat.dtype, device=flat.device)
@@ -170,9 +171,7 @@ class Evaluator:
         self.symbols = self.symbols | {symbol: torch.where(outside, 0, at) if check else at}
         return symbol
 
-    def masked(
-        self, mask: Tensor, body: Callable[[], ir.Value], other: Any, dtype: torch.dtype
-    ) -> Tensor:
+    def masked(self, mask: Tensor, body: Callable[[], Tensor], other: Any, dtype: Any) -> Tensor:
         before = self.mask
         self.mask = mask if before is None else mask & before
         value = body()
@@ -195,25 +194,8 @@ class Evaluator:
         return radius * torch.cos(2.0 * math.pi * uniform(second))
 
     def default(self, name: str, *operands: Tensor) -> Tensor:
-        result = RENAMED.get(name) or getattr(torch, name)
-        made: Tensor = result(*operands)
-        return made
-
-
-FOLD: dict[str, Callable[[Tensor, torch.dtype], Tensor]] = {
-    "sum": lambda x, dtype: x.sum(-1, dtype=dtype),
-    "prod": lambda x, dtype: x.prod(-1, dtype=dtype),
-    "min": lambda x, dtype: x.amin(-1),
-    "max": lambda x, dtype: x.amax(-1),
-    "any": lambda x, dtype: x.any(-1),
-    "all": lambda x, dtype: x.all(-1),
-    "argmin": lambda x, dtype: _comparable(x).argmin(-1),
-    "argmax": lambda x, dtype: _comparable(x).argmax(-1),
-}
-
-
-def _comparable(x: Tensor) -> Tensor:
-    return x.to(torch.uint8) if x.dtype == torch.bool else x
+        result: Tensor = (RENAMED.get(name) or getattr(torch, name))(*operands)
+        return result
 
 
 # ---------------------------------------------------------------------------------------- programs
@@ -223,7 +205,7 @@ def _run_loop(op: ir.Computed, memory: Memory) -> None:
     loop = op.loop
     index, folded_index = ir.variables(loop)
     shape = memory.numbers(loop.ranges)
-    folded = memory.numbers(loop.folded) if isinstance(loop, ir.Reduction) else []
+    folded = memory.numbers(loop.folded)
     space = [*shape, *folded]
     axes: dict[Expr, Any] = {}
     for d, symbol in enumerate((*index, *folded_index)):
@@ -236,7 +218,8 @@ def _run_loop(op: ir.Computed, memory: Memory) -> None:
         value = ir.run_body(loop, index, folded_index).expand(space)
     if isinstance(loop, ir.Reduction):
         at = at.expand(*shape, *[1 for _ in folded]).reshape(shape)
-        value = FOLD[loop.kind](value.reshape(*shape, math.prod(folded)), loop.dtype)
+        fold = getattr(torch, {"min": "amin", "max": "amax"}.get(loop.kind, loop.kind))
+        value = fold(value.reshape(*shape, math.prod(folded)), -1).to(loop.dtype)
     if op.into is None:
         memory.allocate(op.name, op.layout)
     else:
@@ -248,24 +231,22 @@ def _run_loop(op: ir.Computed, memory: Memory) -> None:
 def _run_extern(op: ir.Extern, memory: Memory) -> None:
     args = memory.argument(op.args)
     kwargs = {name: memory.argument(value) for name, value in op.kwargs.items()}
-    made: Any
+    defined = [(n, x) for n, x in zip(op.names, op.layouts) if n is not None and x is not None]
     if op.out_variant is not None:
         written = [a.name for a in op.out_variant._schema.arguments if a.kwarg_only and a.is_write]
-        for name, layout in zip(op.names, op.layouts):
-            assert name is not None and layout is not None  # has_an_out_argument_per_name
+        for out, (name, layout) in zip(written, defined):
             memory.allocate(name, layout)
-        made = [memory.view(n, x) for n, x in zip(op.names, op.layouts) if n and x]
-        op.out_variant(*args, **kwargs, **dict(zip(written, made)))
+            kwargs[out] = memory.view(name, layout)
+        op.out_variant(*args, **kwargs)
         return
-    made = op.target(*args, **kwargs)
-    made = [made] if isinstance(made, Tensor) else made or []
-    for name, layout, tensor in zip(op.names, op.layouts, made):
-        if name is not None and layout is not None:
-            expected = memory.numbers(layout.size), memory.numbers(layout.stride)
-            if expected != (list(tensor.shape), list(tensor.stride())) and tensor.numel():
-                found = f"size {tuple(tensor.shape)}, stride {tensor.stride()}"
-                raise InternalError(f"{op.target} gave {found}; {name} was to be {layout}")
-            memory.keep(name, tensor)
+    result: Any = op.target(*args, **kwargs)
+    tensors = [result] if isinstance(result, Tensor) else [t for t in result or () if t is not None]
+    for (name, layout), tensor in zip(defined, tensors, strict=True):
+        expected = memory.numbers(layout.size), memory.numbers(layout.stride)
+        if expected != (list(tensor.shape), list(tensor.stride())) and tensor.numel():
+            found = f"size {tuple(tensor.shape)}, stride {tensor.stride()}"
+            raise InternalError(f"{op.target} gave {found}; {name} was to be {layout}")
+        memory.keep(name, tensor)
 
 
 def evaluate(program: ir.Program, inputs: Sequence[Any]) -> list[Any]:

@@ -17,7 +17,7 @@ name for the memory of an older one: from there on only the new name may be read
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import torch
 
@@ -75,6 +75,7 @@ class BufferRef:
 class Pointwise:
     """out[i] = inner(i) for i in ranges; `dtype` is that of the value and of the buffer."""
 
+    folded: ClassVar[Index] = ()
     device: torch.device
     dtype: torch.dtype
     ranges: tuple[Expr, ...]
@@ -111,6 +112,7 @@ class Scatter:
     Elements that are no target keep what the memory held (see `Computed.into`).
     """
 
+    folded: ClassVar[Index] = ()
     device: torch.device
     dtype: torch.dtype
     ranges: tuple[Expr, ...]
@@ -124,11 +126,8 @@ Loop: TypeAlias = Pointwise | Reduction | Scatter
 
 def variables(loop: Loop) -> tuple[Index, Index]:
     """The symbols that a body is usually run with: i0, i1... over ranges, r0... over folded."""
-    folded = loop.folded if isinstance(loop, Reduction) else ()
-    return (
-        tuple(sym(f"i{d}") for d in range(len(loop.ranges))),
-        tuple(sym(f"r{d}") for d in range(len(folded))),
-    )
+    index = tuple(sym(f"i{d}") for d in range(len(loop.ranges)))
+    return index, tuple(sym(f"r{d}") for d in range(len(loop.folded)))
 
 
 def run_body(loop: Loop, index: Index, folded_index: Index) -> Value:

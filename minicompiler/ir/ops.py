@@ -56,68 +56,53 @@ Operands: TypeAlias = Literal["float", "integer", "number", "bool", "any"]
 class OpInfo:
     """`arity` counts values. `result`: "same" as the last operand, "bool", or "given" (by an
     argument, or by what the op says). `operands`: the dtypes allowed ("number": float or integer;
-    "any": bool too). `meaning` holds where the name does not say it."""
+    "any": bool too)."""
 
     arity: int
     result: Result
     operands: Operands
-    meaning: str = ""
-
-
-def _table(
-    arity: int, result: Result, operands: Operands, names: str, **meanings: str
-) -> dict[str, OpInfo]:
-    return {n: OpInfo(arity, result, operands, meanings.get(n, "")) for n in names.split()}
 
 
 LEAVES: dict[str, OpInfo] = {
-    "load": OpInfo(0, "given", "any"),
-    "constant": OpInfo(0, "given", "any"),
-    "index_expr": OpInfo(0, "given", "any"),
+    **dict.fromkeys(("load", "constant", "index_expr"), OpInfo(0, "given", "any")),
+    **dict.fromkeys(("to_dtype", "bitcast"), OpInfo(1, "given", "any")),
     "indirect": OpInfo(1, "given", "integer"),
     "masked": OpInfo(1, "given", "bool"),
-    "to_dtype": OpInfo(1, "given", "any"),
-    "bitcast": OpInfo(1, "given", "any"),
     "random": OpInfo(2, "given", "integer"),
 }
 
+_ROWS: list[tuple[int, Result, Operands, str]] = [
+    (1, "same", "float", "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt erf erfc lgamma"),
+    (1, "same", "float", "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"),
+    (1, "same", "float", "sigmoid reciprocal"),
+    (1, "same", "float", "floor ceil trunc"),
+    (1, "same", "float", "round"),  # half to even; -0.0 stays
+    (1, "same", "number", "neg abs"),
+    (1, "same", "number", "sign"),  # -1, 0 or 1; 0 for NaN and for -0.0
+    (1, "bool", "float", "isnan isinf signbit"),
+    (2, "same", "number", "add sub mul"),
+    (2, "same", "float", "truediv pow atan2 copysign"),
+    # Division. An integer divisor is never 0.
+    (2, "same", "number", "floordiv"),  # rounds down; floats: from fmod, as torch.floor_divide
+    (2, "same", "number", "truncdiv"),  # rounds toward 0; floats: trunc(a / b)
+    (2, "same", "number", "remainder"),  # sign of the divisor; floats: fmod, + b if signs differ
+    (2, "same", "number", "fmod"),  # sign of the dividend, as C
+    (2, "same", "number", "minimum maximum"),  # NaN if either is NaN
+    (3, "same", "float", "fma"),  # a*b + c rounded once, as eager's add with alpha is
+    (2, "bool", "any", "eq ne lt le gt ge"),
+    (2, "bool", "bool", "logical_and logical_or logical_xor"),
+    (1, "bool", "bool", "logical_not"),
+    (2, "same", "integer", "bitwise_and bitwise_or bitwise_xor"),
+    (1, "same", "integer", "bitwise_not"),
+    # By a negative count or one of at least the width: 0, and -1 for a negative shifted right.
+    (2, "same", "integer", "left_shift right_shift"),  # right: arithmetic for signed
+    (3, "same", "any", "where"),  # where(condition, a, b), condition bool
+]
+
 OPS: dict[str, OpInfo] = LEAVES | {
-    **_table(1, "same", "float", "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt"),
-    **_table(1, "same", "float", "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"),
-    **_table(1, "same", "float", "erf erfc lgamma sigmoid reciprocal"),
-    **_table(1, "same", "float", "floor ceil round trunc", round="half to even; keeps -0.0"),
-    **_table(1, "same", "number", "neg abs sign", sign="-1, 0 or 1; 0 for NaN and for -0.0"),
-    **_table(1, "bool", "float", "isnan isinf signbit"),
-    **_table(2, "same", "number", "add sub mul"),
-    **_table(2, "same", "float", "truediv pow atan2 copysign"),
-    **_table(
-        2,
-        "same",
-        "number",
-        "floordiv truncdiv remainder fmod",
-        floordiv="rounds down, as Python: floats by way of fmod like torch.floor_divide, x/0 is"
-        " x/0 as IEEE; an integer divisor is never 0",
-        truncdiv="rounds toward zero; floats: trunc(a / b)",
-        remainder="sign of the divisor, as Python; floats: fmod(a, b), plus b if signs differ",
-        fmod="sign of the dividend, as C",
-    ),
-    **_table(2, "same", "number", "minimum", minimum="NaN if either is NaN"),
-    **_table(2, "same", "number", "maximum", maximum="NaN if either is NaN"),
-    **_table(3, "same", "float", "fma", fma="a*b + c rounded once, as eager's add with alpha is"),
-    **_table(2, "bool", "any", "eq ne lt le gt ge"),
-    **_table(2, "bool", "bool", "logical_and logical_or logical_xor"),
-    **_table(1, "bool", "bool", "logical_not"),
-    **_table(2, "same", "integer", "bitwise_and bitwise_or bitwise_xor"),
-    **_table(1, "same", "integer", "bitwise_not"),
-    **_table(
-        2,
-        "same",
-        "integer",
-        "left_shift right_shift",
-        left_shift="0 when the count is negative or at least the width",
-        right_shift="arithmetic for signed; a count negative or too large gives 0 or -1 by sign",
-    ),
-    **_table(3, "same", "any", "where", where="where(condition, a, b): a, b of one dtype"),
+    name: OpInfo(arity, result, operands)
+    for arity, result, operands, names in _ROWS
+    for name in names.split()
 }
 
 HALF = (torch.bfloat16, torch.float16)

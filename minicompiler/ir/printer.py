@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from ..symbolic.expr import Expr, as_expr, sym
-from ..symbolic.ranges import Interval, Ranges, index_range, simplify
+from ..symbolic.ranges import Ranges, index_range, simplify
 from . import nodes as ir
 from .ops import handling
 
@@ -47,10 +47,10 @@ def layout_text(layout: ir.Layout) -> str:
 class BodyPrinter:
     """Values are names or texts; statements collect in `lines`, equal ones once."""
 
-    def __init__(self, ranges: dict[Expr, Interval]) -> None:
+    def __init__(self, ranges: Ranges) -> None:
         self.lines: list[str] = []
         self.known: dict[str, str] = {}
-        self.ranges: Ranges = ranges
+        self.ranges = ranges
         self.depth, self.count = 0, 0
 
     def write(self, line: str) -> None:
@@ -83,18 +83,7 @@ class BodyPrinter:
         unchecked = "" if check else ", check=False"
         return sym(self.name(f"indirect({value}, {size}{unchecked})"))
 
-    def to_dtype(self, x: str, dtype: torch.dtype) -> str:
-        return self.name(f"to_dtype({x}, {dtype_name(dtype)})")
-
-    def bitcast(self, x: str, dtype: torch.dtype) -> str:
-        return self.name(f"bitcast({x}, {dtype_name(dtype)})")
-
-    def random(self, kind: str, seed: str, offset: str) -> str:
-        return self.name(f"random({kind!r}, {seed}, {offset})")
-
-    def masked(
-        self, mask: str, body: Callable[[], ir.Value], other: Any, dtype: torch.dtype
-    ) -> str:
+    def masked(self, mask: str, body: Callable[[], Any], other: Any, dtype: torch.dtype) -> str:
         result = self.fresh()
         self.write(f"{result} = {dtype_name(dtype)}({other})")
         self.write(f"if {mask}:")
@@ -105,33 +94,35 @@ class BodyPrinter:
         self.known = outside
         return result
 
-    def default(self, name: str, *args: str) -> str:
-        return self.name(f"{name}({', '.join(args)})")
+    def default(self, name: str, *args: Any) -> str:
+        texts = (dtype_name(a) if isinstance(a, torch.dtype) else str(a) for a in args)
+        return self.name(f"{name}({', '.join(texts)})")
 
 
 def computed_lines(op: ir.Computed) -> list[str]:
     index, folded_index = ir.variables(op.loop)
-    folded = op.loop.folded if isinstance(op.loop, ir.Reduction) else ()
-    ranges = dict(zip((*index, *folded_index), map(index_range, (*op.loop.ranges, *folded))))
-    printer = BodyPrinter(ranges)
+    sizes = (*op.loop.ranges, *op.loop.folded)
+    printer = BodyPrinter(dict(zip((*index, *folded_index), map(index_range, sizes))))
     lines = [f"{op.name} = " + (op.into or f"empty({layout_text(op.layout)})")]
     with handling(printer):
         target, sign = index, "="
         if isinstance(op.loop, ir.Scatter):
             target, sign = op.loop.target(index), "=" if op.loop.mode == "store" else "+="
         value = ir.run_body(op.loop, index, folded_index)
+    body = printer.lines
     if isinstance(op.loop, ir.Reduction):
-        value = f"fold({op.loop.kind}, {value}, {grid_text(folded_index, folded)})"
-    printer.write(f"{op.name}[{printer.index(op.layout.index(target))}] {sign} {value}")
-    depth = 0
-    if op.loop.ranges:
-        lines.append(f"for {grid_text(index, op.loop.ranges)}:")
-        depth = 1
-    return lines + [INDENT * depth + line for line in printer.lines]
+        body.append(f"result = {op.loop.kind}(result, {value})")
+        body, value = nested(folded_index, op.loop.folded, body), "result"
+    body.append(f"{op.name}[{printer.index(op.layout.index(target))}] {sign} {value}")
+    return lines + nested(index, op.loop.ranges, body)
 
 
-def grid_text(index: tuple[Expr, ...], ranges: tuple[Expr, ...]) -> str:
-    return f"{', '.join(map(str, index))} in grid({', '.join(map(str, ranges))})"
+def nested(index: tuple[Expr, ...], ranges: tuple[Expr, ...], body: list[str]) -> list[str]:
+    """`body` under a loop; just itself where there is nothing to loop over."""
+    if not ranges:
+        return body
+    head = f"for {', '.join(map(str, index))} in grid({', '.join(map(str, ranges))}):"
+    return [head, *(INDENT + line for line in body)]
 
 
 def argument_text(argument: Any, layouts: dict[str, ir.Layout]) -> str:
@@ -144,25 +135,13 @@ def argument_text(argument: Any, layouts: dict[str, ir.Layout]) -> str:
     return str(argument)
 
 
-def extern_lines(op: ir.Extern, layouts: dict[str, ir.Layout]) -> list[str]:
-    out = op.out_variant is not None
-    lines = [
-        f"{name} = empty({layout_text(layout)})"
-        for name, layout in zip(op.names, op.layouts)
-        if out and name is not None and layout is not None
-    ]
+def extern_line(op: ir.Extern, layouts: dict[str, ir.Layout]) -> str:
     args = [argument_text(a, layouts) for a in op.args]
     args += [f"{k}={argument_text(v, layouts)}" for k, v in op.kwargs.items()]
     names = ", ".join(n or "_" for n in op.names)
-    if out:
-        args.append(f"out={names}")
+    types = ", ".join(layout_text(x) if x else "None" for x in op.layouts)
     call = f"{op.out_variant or op.target}({', '.join(args)})"
-    note = "  # fallback" if op.kind == "fallback" else ""
-    return [*lines, f"{'' if out else names + ' = '}{call}{note}"]
-
-
-def operation_lines(op: ir.Operation, layouts: dict[str, ir.Layout]) -> list[str]:
-    return computed_lines(op) if isinstance(op, ir.Computed) else extern_lines(op, layouts)
+    return f"{names} = {call}  # {op.kind}: {types}"
 
 
 def program_text(program: ir.Program) -> str:
@@ -178,6 +157,7 @@ def program_text(program: ir.Program) -> str:
         origins = next((program.origins[n] for n in op.names if n in program.origins), [])
         if origins:
             lines.append(f"{INDENT}# {', '.join(origins)}")
-        lines += [INDENT + line for line in operation_lines(op, layouts)]
+        made = computed_lines(op) if isinstance(op, ir.Computed) else [extern_line(op, layouts)]
+        lines += [INDENT + line for line in made]
     outputs = ", ".join(argument_text(x, layouts) for x in program.outputs)
     return "\n".join([*lines, f"{INDENT}return {outputs}"])
