@@ -20,7 +20,7 @@ from weakref import ReferenceType, WeakValueDictionary, ref
 
 from ..report import current
 from ..settings import config
-from . import frame_hook
+from . import binding, frame_hook
 from .guards import Failure, GuardSet
 
 OWNER = "__minicompiler__"  # the name in a module's globals
@@ -34,7 +34,7 @@ class Compiled:
 
     guards: GuardSet
     replacement: Callable[..., Any] | None
-    artefact: Hashable
+    artefact: Hashable = None  # None: unlike any other
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,10 +76,11 @@ class CodeCache:
 
     def artefacts(self, region: object) -> int:
         """How many different things were compiled in this region and are still of use."""
-        return len({e.compiled.artefact for e in self.of(region)})
+        made = [e.compiled.artefact for e in self.of(region)]
+        return len(set(made) - {None}) + made.count(None)
 
     def insert(self, region: object, compiled: Compiled) -> Entry:
-        entry = Entry(region, compiled, compiled.guards.build())
+        entry = Entry(region, compiled, binding.build(compiled.guards))
         self.entries.insert(0, entry)
         self._record(region, entry.check, compiled.replacement)
         return entry

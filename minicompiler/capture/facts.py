@@ -158,6 +158,11 @@ class TensorFacts:
                 int(t.storage_offset()) if offset else None,
             )
 
+    def row(self) -> tuple[Any, ...]:
+        """The facts as the run-time extension's TensorGuard takes them."""
+        _, dtype, device, *rest = (getattr(self, name) for name in self.__slots__)
+        return self.cls.value, dtype, device.index, *rest
+
     def tell(self, found: Any) -> tuple[str, str]:
         """The facts that differ, expected and found."""
         if type(found) is not self.cls.value:

@@ -266,6 +266,7 @@ def _found_keys(value: Any) -> str:
 
 
 # ---------------------------------------------------------------- guards as Python text
+TensorGuard = Callable[[list[tuple[Any, ...]]], Callable[..., bool]]
 PLAIN = (*facts.BUILTIN_CONTAINERS, torch.Size)
 
 
@@ -328,6 +329,27 @@ class Text:
         condition = KINDS[guard.kind].holds(value, guard.expected, self)
         self.lines.append(f"if not ({condition}): return False")
 
+    def require_all(self, rows: Iterable[Guard], tensor_guard: TensorGuard | None = None) -> None:
+        """Rows in the order of checking; neighbouring TENSOR rows in one call of `tensor_guard`."""
+        batch: dict[Source, Guard] = {}
+
+        def flush() -> None:
+            if batch and tensor_guard is not None:
+                check = self.name(tensor_guard([g.expected.row() for g in batch.values()]))
+                self.lines.append(f"if not {check}({_reads(batch, self)}): return False")
+                batch.clear()
+
+        for guard in rows:
+            source = guard.source
+            if guard.kind != "TENSOR" or source is None or any(s in batch for s in above(source)):
+                flush()
+            if guard.kind == "TENSOR" and source is not None and tensor_guard is not None:
+                self.read(source)
+                batch[source] = guard
+            else:
+                self.require(guard)
+        flush()
+
     def function(self, name: str, result: str, on_error: str) -> Callable[..., Any]:
         """The lines as a function of the vector; `text` of the function is what was compiled."""
         body = "".join(f"\n        {line}" for line in self.lines)
@@ -337,6 +359,13 @@ class Text:
         made: Any = self.namespace.pop(name)
         made.text = text
         return made  # type: ignore[no-any-return]
+
+    def check(self, modes: bool = False) -> Callable[..., bool]:
+        """The lines as a check. `modes`: under a default device, whose mode would see each read."""
+        if modes:
+            off = f"with {self.const(torch._C.DisableTorchFunction)}():"
+            self.lines = [off, *(f"    {line}" for line in self.lines)]
+        return self.function("check", "True", ": return False")
 
 
 class Failure(NamedTuple):
@@ -351,6 +380,13 @@ class Failure(NamedTuple):
         subject = f"{self.guard.source!r}: " if self.guard.source else f"{self.guard.kind}: "
         place = f" (assumed at {self.where})" if self.where else ""
         return f"{subject}expected {self.expected}, found {self.found}{place}"
+
+
+def above(source: Source) -> Iterator[Source]:
+    """Everything that reading the source reads on its way."""
+    for parent in source.parents:
+        yield parent
+        yield from above(parent)
 
 
 class GuardSet:
@@ -418,34 +454,32 @@ class GuardSet:
         """Something expected by identity no longer exists: the check can never hold again."""
         return any(pin.dead for guard in self._rows for pin in guard.pins)
 
-    def _text(self, rows: Iterable[Guard] = ()) -> Text:
-        exact = {g.source: g.expected.value for g in rows if g.kind == "TYPE" and g.source}
-        return Text(self.vector, {"G": self.f_globals, "B": self.builtins}, exact)
+    def text(self, vector: Sequence[str] | None = None, typed: bool = True) -> Text:
+        """An empty text over the vector. `typed`: TYPE rows will hold where others are checked."""
+        rows = [g for g in self._rows if typed and g.kind == "TYPE"]
+        exact = {g.source: g.expected.value for g in rows if g.source is not None}
+        space = {"G": self.f_globals, "B": self.builtins}
+        return Text(self.vector if vector is None else vector, space, exact)
 
-    def build(self) -> Callable[..., bool]:
-        """check(*vector) -> whether every guard holds. Its `text` is the Python it was made of."""
-        text = self._text(self._rows)
-        for guard in self:
-            text.require(guard)
-        if any(g.kind == "FUNCTION_MODES" and g.expected for g in self._rows):
-            # under a default device reading a tensor's shape would go through its mode
-            text.lines = [f"with {text.const(torch._C.DisableTorchFunction)}():"] + [
-                f"    {line}" for line in text.lines
-            ]
-        return text.function("check", "True", ":\n        return False")
+    def build(self, tensor_guard: TensorGuard | None = None) -> Callable[..., bool]:
+        """check(*vector) -> whether every guard holds. Its `text` is the Python it was made of;
+        tensors are looked at in Python too, or by what `tensor_guard` makes of their rows."""
+        text = self.text()
+        text.require_all(self, tensor_guard)
+        return text.check(any(g.kind == "FUNCTION_MODES" and g.expected for g in self._rows))
 
     def reader(self, sources: Sequence[Source]) -> Callable[..., list[Any]]:
         """read(*vector) -> the values of the sources; raises where a path no longer exists."""
-        text = self._text()
+        text = self.text(typed=False)
         names = [text.read(source) for source in sources]
         return text.function("read", f"[{', '.join(names)}]", ": raise")
 
     def explain_failure(self, *vector: Any) -> Failure | None:
         """The first guard that does not hold for these arguments, or None if all do."""
         for guard in self:
-            text = self._text()
+            text = self.text(typed=False)
             text.require(guard)
-            if not text.function("check", "True", ": return False")(*vector):
+            if not text.check()(*vector):
                 return self._failure(guard, vector)
         return None
 

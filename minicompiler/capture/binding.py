@@ -1,0 +1,178 @@
+"""Bindings: the fast form of a check, for frames that work on an object full of parameters.
+
+Guards below one root object (usually `self`) that only read dictionaries hold until one of those
+changes. So they are checked in full once for each root, and a walk is bound to it (`_walk.c`): a
+few loads for each dictionary tell whether anything moved. If so, the guards are checked in full
+again and the walk is bound anew; that never recompiles by itself. What changes without a trace in
+a dictionary is checked at every call: metadata of tensors, `__class__`, lists, sets, slots, cells.
+
+Several roots share one check and one compiled frame: 24 equal blocks, or a second instance of a
+model, are bindings, not recompiles. Roots are known by weak reference.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+import torch
+
+from .frame_hook import Walk
+from .guards import Guard, GuardSet, TensorGuard, above
+from .source import Attr, ClassAttr, Item, ModuleItem, OwnDict, Source, TypeOf
+
+OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM = range(5)  # kinds of steps, as in _walk.c
+FEWEST = 8  # guards below a root that make up for a binding
+
+tensor_guard: TensorGuard | None = None  # the run-time extension's, handed in by the pipeline
+
+
+def build(guards: GuardSet) -> Callable[..., bool]:
+    """check(*vector) -> whether every guard holds, the fastest way there is."""
+    root = best_root(guards)
+    return guards.build(tensor_guard) if root is None else Binding(guards, root).check
+
+
+def best_root(guards: GuardSet) -> Source | None:
+    """The module that most guards are about, if any."""
+    if Walk is None:
+        return None
+    below: dict[Source, int] = {}
+    for guard in guards:
+        for source in guard.sources:
+            for step in above(source):
+                below[step] = below.get(step, 0) + 1
+    classes = {g.source: g.expected.value for g in guards if g.kind == "TYPE"}
+    modules = [s for s, n in below.items() if n >= FEWEST and _is_module(classes.get(s))]
+    return max(modules, key=lambda s: below[s], default=None)
+
+
+def _is_module(cls: Any) -> bool:
+    return isinstance(cls, type) and issubclass(cls, torch.nn.Module)
+
+
+class Binding:
+    """What is assumed below one root, and for which root objects it was found to hold.
+
+    check(*vector)   all guards, the others included
+    read(root)       the tensors below the root (`tensors`: their sources) without their metadata
+                     being checked, or None where something on the way to them changed
+    """
+
+    def __init__(self, guards: GuardSet, root: Source) -> None:
+        self.guards, self.root = guards, root
+        self.steps: list[tuple[int, int, str]] = []
+        self.numbers: dict[tuple[int, int, str], int] = {}
+        self.classes = {g.source: g.expected.value for g in guards if g.kind == "TYPE"}
+        self.known: dict[int, tuple[ref[Any], Callable[[Any], tuple[Any, ...] | None]]] = {}
+
+        rows = list(guards)
+        bound = [g for g in rows if self.binds(g)]
+        tensors = [g for g in bound if g.kind == "TENSOR"]
+        first = [g for g in rows if not any(self.is_below(s) for s in g.sources)]
+        last = [g for g in rows if g in tensors or (g not in bound and g not in first)]
+        self.tensors = [g.source for g in tensors if g.source is not None]
+        wanted = dict.fromkeys(self.tensors)
+        for guard in last:
+            for source in guard.sources:
+                wanted.update(dict.fromkeys(self.reached(source)))
+        self.wanted = tuple(self.number(source) for source in wanted)
+
+        in_full = guards.text(vector=("root",))
+        in_full.variables[root] = in_full.vector("root")
+        in_full.require_all(bound, tensor_guard)
+        modes = any(g.kind == "FUNCTION_MODES" and g.expected for g in rows)
+        self.in_full = in_full.check(modes)
+
+        text = guards.text()
+        text.require_all(first, tensor_guard)
+        text.lines.append(f"found = {text.const(self.find)}({text.read(root)})")
+        text.lines.append("if found is None: return False")
+        text.variables.update((source, f"found[{i}]") for i, source in enumerate(wanted))
+        if tensor_guard is not None and tensors:
+            check = text.const(tensor_guard([g.expected.row() for g in tensors]))
+            some = "found" if len(wanted) == len(tensors) > 1 else f"*found[:{len(tensors)}]"
+            text.lines.append(f"if not {check}({some}): return False")
+            last = [g for g in last if g not in tensors]
+        text.require_all(last, tensor_guard)
+        self.check = text.check(modes)
+
+    # ---------------------------------------------------------------- sources as steps
+    def is_below(self, source: Source) -> bool:
+        return self.root in above(source)
+
+    def number(self, source: Source) -> int | None:
+        """The step that leads to the value of the source; -1 for the root, None where none can."""
+        if source == self.root:
+            return -1
+        if not self.is_below(source):
+            return None
+        match source:
+            case OwnDict(of):
+                return self.step(OWN_DICT, of)
+            case Attr() | ModuleItem():
+                return self.step(ITEM, source.base, source.name)
+            case Item(of, str(key)) if self.is_dict(of):
+                return self.step(ITEM, of, key)
+            case ClassAttr(TypeOf(of), name):
+                return self.step(CLASS_ITEM, of, name)
+        return None
+
+    def step(self, kind: int, start: Source, key: str = "") -> int | None:
+        if (parent := self.number(start)) is None:
+            return None
+        step = kind, parent, key
+        if step not in self.numbers:
+            self.numbers[step] = len(self.steps)
+            self.steps.append(step)
+        return self.numbers[step]
+
+    def is_dict(self, source: Source) -> bool:
+        cls = self.classes.get(source)
+        return isinstance(source, OwnDict) or (isinstance(cls, type) and issubclass(cls, dict))
+
+    def binds(self, guard: Guard) -> bool:
+        """Does a walk see to this guard, once it was found to hold?"""
+        source, expected = guard.source, guard.expected
+        if source is None or source == self.root or not self.is_below(source):
+            return False
+        if guard.kind in ("TYPE", "ID", "TENSOR"):
+            return self.number(source) is not None
+        if guard.kind == "EQUALS" and type(expected.value) is not set:
+            return self.number(source) is not None
+        if guard.kind == "HAS_KEY" and type(expected[0]) is str and self.is_dict(source):
+            return self.step(ITEM if expected[1] else NO_ITEM, source, expected[0]) is not None
+        if guard.kind in ("DICT_KEYS", "LENGTH") and self.is_dict(source):
+            return sys.version_info < (3, 14) and self.step(WHOLE, source) is not None
+        return False
+
+    def reached(self, source: Source) -> list[Source]:
+        """From where on the way to the source a walk can no longer lead."""
+        if source == self.root or not self.is_below(source):
+            return []
+        if self.number(source) is not None:
+            return [source]
+        return [found for parent in source.parents for found in self.reached(parent)]
+
+    # ---------------------------------------------------------------- roots
+    def find(self, root: Any) -> tuple[Any, ...] | None:
+        """The values wanted, if what is assumed of this root holds."""
+        known = self.known.get(id(root))
+        if known is not None and known[0]() is root:
+            found = known[1](root)
+            if found is not None:
+                return found
+        return self.bind(root)
+
+    def bind(self, root: Any) -> tuple[Any, ...] | None:
+        if not self.in_full(root):
+            return None
+        known, key = self.known, id(root)
+        walk = Walk(tuple(self.steps), self.wanted, root)
+        known[key] = ref(root, lambda _: known.pop(key, None)), walk
+        found: tuple[Any, ...] | None = walk(root)
+        return found
+
+    def read(self, root: Any) -> tuple[Any, ...] | None:
+        found = self.find(root)
+        return None if found is None else found[: len(self.tensors)]
