@@ -123,12 +123,6 @@ def one_thread():
     torch.set_num_threads(1)
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory):
-    """One cache folder for all tests that do not look into it."""
-    return str(tmp_path_factory.mktemp("cache"))
-
-
 @pytest.fixture
 def planned():
     return Planned()

@@ -28,8 +28,7 @@ aten = torch.ops.aten
 
 
 @pytest.fixture(params=["python", "extension"])
-def run_time(request, monkeypatch, cache):
-    monkeypatch.setattr(config, "cache_dir", cache)
+def run_time(request, monkeypatch):
     monkeypatch.setattr(config, "python_runtime", request.param == "python")
     return request.param
 

@@ -25,9 +25,8 @@ FILL = "float* x = (float*)buffers[0]; for (long i = 0; i < {n}; i++) x[i] = i; 
 
 
 @pytest.fixture(params=["python", "extension"])
-def run_time(request, monkeypatch, cache):
+def run_time(request, monkeypatch):
     """Each test runs on the Python wrapper and on the extension."""
-    monkeypatch.setattr(config, "cache_dir", cache)
     monkeypatch.setattr(config, "python_runtime", request.param == "python")
 
 
