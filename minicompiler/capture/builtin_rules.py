@@ -6,6 +6,7 @@ import inspect
 import logging
 import operator
 import warnings
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,7 +21,9 @@ from .values import (
     TRUE,
     Const,
     Dict,
+    Function,
     Generator,
+    Method,
     Obj,
     Raised,
     Sequence,
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     from .evaluator import Evaluation as E
 
 PURE |= {abs, ascii, bin, chr, divmod, format, hex, oct, ord, pow, round, int, float, str, bool}
-PURE |= {complex, bytes, slice, range, hash, callable, inspect.signature, operator.index}
+PURE |= {complex, bytes, slice, range, hash, callable, operator.index}
 PURE |= {torch.promote_types, torch.result_type, torch.broadcast_shapes, torch.finfo, torch.iinfo}
 PURE |= {torch.get_default_dtype, torch.is_tensor, torch.typename, torch.can_cast, torch.Size}
 PURE |= {torch.cuda.is_available, torch.get_num_threads, torch._C._get_tracing_state}
@@ -50,7 +53,6 @@ PURE |= {torch.Generator.device.__get__, int.from_bytes, str.maketrans, float.fr
 
 REFUSED_CALLS.update(
     {
-        builtins.print: ("prints", "print outside of the compiled function"),
         builtins.input: ("reads input", ""),
         builtins.open: ("opens a file", ""),
         builtins.exec: ("runs code from a string", ""),
@@ -146,9 +148,14 @@ def _object_init(ev: "E", v: Value, *args: Value, **kwargs: Value) -> Value:
     return NONE
 
 
-@rule(BaseException.__init__)
-def _exception_init(ev: "E", v: Obj, *args: Value) -> Value:
+EXCEPTIONS = [c for c in vars(builtins).values() if isinstance(c, type)]
+EXCEPTIONS = [c for c in EXCEPTIONS if issubclass(c, BaseException)]
+
+
+@rule(*(c.__init__ for c in EXCEPTIONS))  # type: ignore[misc]
+def _exception_init(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
     v.fields["args"] = Tuple(args)
+    v.fields.update(kwargs)
     return NONE
 
 
@@ -197,6 +204,14 @@ def _type_fold(ev: "E", cls: Value) -> Value:
     return refuse("asks for the classes around a class")
 
 
+@rule(type.__or__, type.__ror__)
+def _union(ev: "E", a: Value, b: Value) -> Value:
+    left, right = constant(a), constant(b)
+    if left is ABSENT or right is ABSENT:
+        return Const(NotImplemented)
+    return model.fold(ev, operator.or_, left, right)
+
+
 @rule(super)
 def _super(ev: "E", *args: Value) -> Value:
     if args:
@@ -243,10 +258,18 @@ def _partial_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
     return model.call(ev, function, [*first, *args], named | kwargs)
 
 
-@rule(type(functools.lru_cache(lambda: 0)).__call__)
+@rule(model.LRU_CACHE.__call__)
 def _cached_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
-    """The cache is passed by: its function is called again, as its author allows."""
-    return model.call(ev, model.getattr_(ev, v, "__wrapped__"), list(args), kwargs)
+    """The cache is passed by: its function is called again, as its author allows. Output inside
+    must come once, so then it is the cached function that is called later."""
+    before = ev.effects.calls()
+    found = model.call(ev, model.getattr_(ev, v, "__wrapped__"), list(args), kwargs)
+    if ev.effects.calls() != before:
+        if constant(found) is not None:
+            refuse("a cached function that logs and returns something")
+        ev.effects.drop_calls(before)
+        ev.effects.later(v, args, kwargs, checked=1)
+    return found
 
 
 # ---------------------------------------------------------------- what builtins ask of objects
@@ -371,18 +394,20 @@ def _text_rule(function: Any, methods: tuple[str, ...]) -> None:
             from .calls import readable
 
             return model.fold(ev, function, readable(ev, v, function))
-        if isinstance(v.real, type) and type(v.real) is type:
+        if isinstance(v.real, type) and type(v.real).__repr__ is type.__repr__:
             return Const(function(v.real))
+        if issubclass(v.cls, BaseException):
+            raw = type_lookup(v.cls, methods[0])
+            if type(raw) is not FunctionType:  # BaseException's, or that of KeyError, OSError ...
+                from .calls import readable
+
+                made = v.cls.__new__(v.cls, *readable(ev, v.fields["args"], function))
+                return model.fold(ev, function, made)
         for method in methods:
             raw = type_lookup(v.cls, method)
-            if raw not in (object.__str__, object.__repr__, BaseException.__str__):
+            if raw not in (object.__str__, object.__repr__):
                 found = model.call_special(ev, v, method)
                 return found if found is not None else refuse(f"the text of {describe(v)}")
-        if issubclass(v.cls, BaseException) and function is str:
-            items = model.unpack(ev, model.getattr_(ev, v, "args"))
-            if len(items) < 2:
-                return make(ev, *items)
-            return make(ev, Tuple(items))
         return refuse(f"the text of {describe(v)}, which names its address")
 
 
@@ -427,6 +452,21 @@ def _hash(ev: "E", v: Value) -> Value:
     return refuse(f"the hash of {describe(v)}")
 
 
+@rule(inspect.signature)
+def _signature(ev: "E", fn: Value) -> Value:
+    real = fn.real
+    if isinstance(fn, Method):
+        real = MethodType(fn.function.real, fn)  # `self` is dropped, whatever it is
+    if isinstance(fn, Function) and fn.is_new:
+        real = FunctionType(fn.code, {}, fn.name, python_value(fn.defaults))
+        real.__kwdefaults__ = python_value(fn.kwdefaults)
+        if "__wrapped__" in getattr(fn.attributes, "items", ()):
+            return _signature(ev, model.getattr_(ev, fn, "__wrapped__"))
+    if real is ABSENT:
+        refuse(f"the signature of {describe(fn)}")
+    return model.fold(ev, inspect.signature, real)
+
+
 @rule(callable)
 def _callable(ev: "E", v: Value) -> Value:
     if isinstance(v.real, type):
@@ -463,7 +503,7 @@ def _send(ev: "E", it: Value, value: Value) -> Value:
 @rule(type(i for i in ()).throw)
 def _throw(ev: "E", it: Value, kind: Value, *rest: Value) -> Value:
     error = rest[0] if rest and rest[0].cls is not type(None) else kind
-    return model.send(ev, it, NONE, Raised(model.exception(ev, error), ev.at))
+    return model.send(ev, it, NONE, Raised(model.exception(ev, error), ev.at, ev.where()))
 
 
 @rule(type(i for i in ()).close)
@@ -474,7 +514,7 @@ def _close(ev: "E", it: Value) -> Value:
         it.finished = True
         return NONE
     try:
-        model.send(ev, it, NONE, Raised(new_object(ev, GeneratorExit, [], {}), ev.at))  # type: ignore[arg-type]
+        model.send(ev, it, NONE, Raised(new_object(ev, GeneratorExit, [], {}), ev.at, ev.where()))  # type: ignore[arg-type]
     except Raised as raised:
         if issubclass(raised.value.cls, GeneratorExit | StopIteration):
             return NONE
@@ -483,6 +523,27 @@ def _close(ev: "E", it: Value) -> Value:
 
 
 # ---------------------------------------------------------------- what has no effect we keep
+@rule(print)
+def _print(ev: "E", *args: Value, **kwargs: Value) -> Value:
+    ev.effects.later(ev.wrap(print, None), args, kwargs)
+    return NONE
+
+
+def _logging(level: str) -> None:
+    function = getattr(logging.Logger, level)
+
+    @rule(function)
+    def log(ev: "E", logger: Value, *args: Value, **kwargs: Value) -> Value:
+        if logger.real is ABSENT:
+            refuse("a logger made while evaluating")
+        ev.effects.later(ev.wrap(function, None), (logger, *args), kwargs, checked=1)
+        return NONE
+
+
+for _level in "debug info warning error critical log".split():
+    _logging(_level)
+
+
 @rule(logging.Logger.isEnabledFor)
 def _is_enabled(ev: "E", logger: Value, level: Value) -> Value:
     if logger.real is ABSENT:

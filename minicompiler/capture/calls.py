@@ -15,14 +15,14 @@ from .frame_hook import MISSING, type_lookup
 from .values import (
     ABSENT,
     Const,
-    Dict,
     Function,
+    Generator,
+    Iterator,
     Method,
     Obj,
     Tensor,
     Tuple,
     Value,
-    constant,
     describe,
     is_literal,
     refuse,
@@ -75,11 +75,13 @@ def call(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value
 
     if torch_calls.is_operator(real):
         return torch_calls.call_operator(ev, real, args, kwargs)
+    if found_in(PURE, real):
+        return fold(ev, real, args, kwargs)
     if isinstance(fn, Function):
         if reason := torch_calls.disabled(real):
             refuse(reason)
         return ev.inline(fn, args, kwargs)
-    if isinstance(real, type) and not found_in(PURE, real):
+    if isinstance(real, type):
         return construct(ev, fn, args, kwargs)
     if isinstance(real, BuiltinFunctionType | MethodWrapperType) and has_self(real):
         of = ev.wrap(real.__self__, None)
@@ -122,8 +124,6 @@ def call_object(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str
 
 
 def is_pure(real: Any, args: list[Value]) -> bool:
-    if found_in(PURE, real):
-        return True
     kind = type(real)
     if kind in model.METHOD_DESCRIPTORS:  # a method of a literal: str.join, int.bit_length, ...
         owner = real.__objclass__
@@ -144,20 +144,13 @@ def fold(ev: "Evaluation", real: Any, args: list[Value], kwargs: dict[str, Value
 
 
 def readable(ev: "Evaluation", v: Value, real: Any) -> Any:
-    found = constant(v)
+    """`v` as a Python object that a pure function may read."""
+    found = model.python_of(ev, v)
+    if found is ABSENT and isinstance(v, Iterator | Generator):
+        found = model.python_of(ev, Tuple(model.unpack(ev, v)))
     if found is ABSENT:
-        if isinstance(v, Tensor):
-            refuse(f"{getattr(real, '__name__', real)} of the data of a tensor")
-        if isinstance(v, Tuple) or v.cls in (list, dict):
-            if isinstance(v, Dict):
-                v.values(ev)
-            found = constant(v if isinstance(v, Dict) else Tuple(model.unpack(ev, v)))
-            found = list(found) if v.cls is list and found is not ABSENT else found
-        else:
-            items = model.unpack(ev, v) if model.is_iterator(v) else None
-            found = ABSENT if items is None else constant(Tuple(items))
-    if found is ABSENT:
-        refuse(f"{getattr(real, '__name__', real)} of {describe(v)}")
+        data = "the data of a tensor" if isinstance(v, Tensor) else describe(v)
+        refuse(f"{getattr(real, '__name__', real)} of {data}")
     return found
 
 

@@ -324,6 +324,16 @@ if torch.Size.__rmul__ not in RULES:
     rule(torch.Size.__rmul__)(_mul)
 
 
+def _size_radd(ev: "E", self: Sequence, other: Value) -> Value:
+    if not isinstance(other, Tuple):
+        return NOT_IMPLEMENTED
+    return Tuple([*other.read(ev), *self.read(ev)], torch.Size)
+
+
+if hasattr(torch.Size, "__radd__"):  # newer torch
+    rule(torch.Size.__radd__)(_size_radd)
+
+
 @rule(list.__imul__)
 def _imul(ev: "E", self: List, n: Value) -> Value:
     self.change(ev, list(self.read(ev) * python_value(n)))
@@ -350,7 +360,7 @@ def sort(ev: "E", items: list[Value], key: Value, reverse: Value) -> list[Value]
     """Stable; keys must be constants."""
     plain = key is NONE or constant(key) is None
     keys = [i if plain else model.call(ev, key, [i], {}) for i in items]
-    values = [constant(k) for k in keys]
+    values = [model.python_of(ev, k) for k in keys]
     if any(v is ABSENT for v in values):
         refuse("sorts by keys that are not constant")
     try:

@@ -5,6 +5,7 @@ function and the guards under which it stands for the frame) or `Skip` (run it e
 Invariant: nothing that the user can see has happened when this returns.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -92,11 +93,11 @@ def convert(
             except Raised as raised:
                 name = raised.value.cls.__name__
                 why = Unsupported(f"raises {name}{message_of(raised.value)}")
-                where, at = ev.where() or frame.where(), raised.step
+                where, at = raised.where or frame.where(), raised.step
             except Unsupported as error:
                 why, where, at = error, error.where, ev.at
             except Unbuildable as error:
-                why, where, at = Unsupported(error.reason), frame.where(), error.value.born
+                why, where, at = Unsupported(error.reason), frame.where(), error.step
             except RecursionError:
                 return Skip("evaluation nests too deeply")
             except Exception as error:
@@ -106,7 +107,7 @@ def convert(
         if options.fullgraph:
             raise Unsupported(why.reason, why.hint or "", where)
         step = break_step(frame, at)
-        if attempt.break_at is not None and step >= attempt.break_at:
+        if step == 0 or (attempt.break_at is not None and step >= attempt.break_at):
             return Skip(why.reason)
         attempt = Attempt(step, why.reason, where)
 
@@ -174,8 +175,10 @@ def finish(
     code = frame.code.code
     worth = ev.graph.operations or config.keep_empty_graphs
     names = [*parameters(code), *code.co_freevars]
+    ours = re.compile(r"[GB]|graph|\w*\d")  # names that the text itself uses end in a digit
     plain = {
-        n: n if n.isidentifier() and n not in ("G", "B") else f"p{i}" for i, n in enumerate(names)
+        n: n if n.isidentifier() and not ours.fullmatch(n) else f"p_{i}_"
+        for i, n in enumerate(names)
     }
     text = Text(ev, plain, builtins)
     if found is not None:
@@ -242,8 +245,10 @@ def restore_ambient(ev: Evaluation) -> None:
 def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     """Effects, then the landing with the stack and the live locals."""
     inst = frame.code.instructions[frame.index]
-    if any(isinstance(v, Handled) for v in frame.stack) or ev.handled is not None:
-        raise Unbuildable(Obj(type(None)), "a graph break while an exception is being handled")
+    handled = ev.handled or next((v.previous for v in frame.stack if isinstance(v, Handled)), None)
+    if handled is not None:
+        step = handled.raised[0] if handled.raised else 0
+        raise Unbuildable(step, "a graph break while an exception is being handled")
     layout = tuple(v is not NULL for v in frame.stack)
     live = tuple(n for n in sorted(frame.code.live[inst.index]) if n in frame.locals)
     entry = Entry(frame.code.code, inst.index, layout, live)

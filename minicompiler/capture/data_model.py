@@ -5,9 +5,11 @@ do is in the tables of `builtins_table` (by the real function or slot), so that 
 and direct calls such as `list.append(x, 1)` all take the same way.
 """
 
+import collections
+import functools
 import operator
 from collections.abc import Callable
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
+from types import ClassMethodDescriptorType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from . import source as sources
@@ -155,7 +157,7 @@ def generic_attribute(ev: "Evaluation", v: Value, name: str) -> Value:
     message = f"'{v.cls.__name__}' object has no attribute '{name}'"
     error = new_exception(AttributeError, message)
     error.fields["name"], error.fields["obj"] = Const(name), v
-    raise Raised(error, ev.at)
+    raise Raised(error, ev.at, ev.where())
 
 
 def is_data_descriptor(raw: Any) -> bool:
@@ -180,6 +182,10 @@ def bind(ev: "Evaluation", raw: Any, source: Any, v: Value, name: str) -> Value:
         return c_attribute(ev, v, name)
     if kind in METHOD_DESCRIPTORS:
         return Method(ev.wrap(raw, None), v)
+    if kind is TUPLE_GETTER and isinstance(v, Tuple):
+        return v.at(ev, raw.__reduce__()[1][0])
+    if kind is LRU_CACHE:
+        return Method(ev.wrap(raw, source), v)
     getter = type_lookup(kind, "__get__")
     if getter is MISSING:
         return ev.wrap(raw, source)
@@ -187,14 +193,13 @@ def bind(ev: "Evaluation", raw: Any, source: Any, v: Value, name: str) -> Value:
         return ev.wrap(getattr(v.value, name), None)
     if isinstance(getter, FunctionType):
         return call(ev, ev.wrap(getter, None), [ev.wrap(raw, source), v, ev.class_of(v)], {})
-    bound = raw.__get__(None, v.cls)
-    if bound is raw or isinstance(raw, type(dict.__dict__["fromkeys"])):
-        return (
-            Method(ev.wrap(raw, None), ev.class_of(v)) if bound is not raw else ev.wrap(raw, None)
-        )
+    if kind is ClassMethodDescriptorType:
+        return Method(ev.wrap(raw, None), ev.class_of(v))
     return refuse(f"the descriptor {kind.__name__} behind .{name}")
 
 
+TUPLE_GETTER = type(vars(collections.namedtuple("_", "field"))["field"])
+LRU_CACHE = type(functools.lru_cache(lambda: 0))
 METHOD_DESCRIPTORS = (type(list.append), type(int.__add__))
 
 
@@ -320,7 +325,7 @@ def type_attribute(ev: "Evaluation", v: Obj, name: str) -> Value:
             return bind_class(ev, ev.wrap(raw.__func__, field(source, "__func__")), v)
         if kind is staticmethod:
             return ev.wrap(raw.__func__, field(source, "__func__"))
-        if isinstance(raw, type(dict.__dict__["fromkeys"])):
+        if isinstance(raw, ClassMethodDescriptorType):
             return Method(ev.wrap(raw, None), v)
         if name == "__new__" or not hasattr(kind, "__get__") or kind is FunctionType:
             return ev.wrap(raw, source)
@@ -464,8 +469,8 @@ def fold(ev: "Evaluation", fn: Callable[..., Any], *args: Any, **kwargs: Any) ->
         result = fn(*args, **kwargs)
     except Exception as error:
         made = new_exception(type(error), *[ev.wrap(a, None) for a in error.args])
-        raise Raised(made, ev.at) from None
-    return ev.wrap(result, None)
+        raise Raised(made, ev.at, ev.where()) from None
+    return ev.wrap_fresh(result)
 
 
 def unary(ev: "Evaluation", op: Callable[[Any], Any], method: str, v: Value) -> Value:
@@ -498,6 +503,8 @@ def binary(ev: "Evaluation", symbol: str, a: Value, b: Value, inplace: bool = Fa
     if inplace:
         tries.insert(0, (a, f"__i{name}__", b))
     for of, method, other in tries:
+        if isinstance(of, Tensor):
+            continue
         if isinstance(of, Const) and type(type_lookup(of.cls, method)) is not FunctionType:
             continue  # a literal's own operator knows literals only
         found = call_special(ev, of, method, other)
@@ -515,11 +522,25 @@ def is_not_implemented(v: Value) -> bool:
     return isinstance(v, Const) and v.value is NotImplemented
 
 
+def python_of(ev: "Evaluation", v: Value) -> Any:
+    """`v`, read to the bottom, as a fresh Python object; ABSENT if it holds more than constants."""
+    read_all(ev, v)
+    return constant(v)
+
+
+def read_all(ev: "Evaluation", v: Value) -> None:
+    if isinstance(v, Sequence):
+        for item in v.read(ev):
+            read_all(ev, item)
+    elif isinstance(v, Dict):
+        for item in v.values(ev):
+            read_all(ev, item)
+
+
 def printable(ev: "Evaluation", v: Value) -> Any:
     """The right side of `str % ...`: constants only."""
-    if isinstance(v, Sequence):
-        v.read(ev)
-    return python_value(v)
+    found = python_of(ev, v)
+    return refuse(f"formats {describe(v)}") if found is ABSENT else found
 
 
 def compare(ev: "Evaluation", symbol: str, a: Value, b: Value) -> Value:

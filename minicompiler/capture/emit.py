@@ -14,6 +14,7 @@ import torch
 
 from .calls import POLYFILLS
 from .frame_hook import own_dict
+from .side_effects import Call
 from .source import Const as ConstSource
 from .source import Source
 from .values import (
@@ -53,10 +54,10 @@ def skipped(it: Any, n: int) -> Any:
 
 
 class Unbuildable(Exception):
-    """A value that cannot be made again; the graph may break where it was made instead."""
+    """A value that cannot be made again; the graph may break at the step that made it instead."""
 
-    def __init__(self, value: Value, reason: str) -> None:
-        self.value, self.reason = value, reason
+    def __init__(self, step: int, reason: str) -> None:
+        self.step, self.reason = step, reason
         super().__init__(reason)
 
 
@@ -71,6 +72,8 @@ class Text:
         self.constants: dict[int, str] = {}
         self.paths: dict[Source, str] = {}
         self.made: dict[int, str] = {}
+        self.kept: list[Value] = []  # keeps the ids in `made` valid
+        self.cells: list[Cell] = []  # to be filled once what they are part of is complete
         self.building: dict[int, list[int]] = {}  # id -> line number where creation may go
         self.outputs: dict[torch.fx.Node, str] = {}
 
@@ -110,7 +113,12 @@ class Text:
             self.building[id(v)].append(1)  # a cycle
             return self.made[id(v)]
         if id(v) not in self.made:
+            self.kept.append(v)
             self.made[id(v)] = self._make(v)
+            while self.cells and not self.building:
+                cell = self.cells.pop()
+                assert cell.content is not None
+                self.lines.append(f"{self.value(cell)}.cell_contents = {self.value(cell.content)}")
         return self.made[id(v)]
 
     def _make(self, v: Value) -> str:
@@ -125,7 +133,7 @@ class Text:
         return self._new(v)
 
     def _new(self, v: Obj) -> str:
-        name = f"{v.cls.__name__.lower()}_{len(self.made)}"
+        name = f"{v.cls.__name__.lower()}{len(self.made)}"  # constants end in _0, _1, ...
         name = self.made[id(v)] = "".join(c if c.isalnum() else "_" for c in name)
         at = len(self.lines)
         used = self.building[id(v)] = []
@@ -133,13 +141,15 @@ class Text:
         created, filled, fill = (build or build_object)(self, v)
         del self.building[id(v)]
         if used and fill is None:
-            raise Unbuildable(v, f"{describe(v)} contains itself")
-        if used or not filled:
-            assert fill is not None or not used
+            raise Unbuildable(v.born, f"{describe(v)} contains itself")
+        if used:
             self.lines.insert(at, f"{name} = {created}")
-            self.lines += [line.format(name) for line in fill or []]
-        else:
+        elif filled:
             self.lines.append(f"{name} = {filled}")
+        else:
+            self.lines.append(f"{name} = {created}")
+        if used or not filled:
+            self.lines += [line.replace("{}", name, 1) for line in fill or []]
         if v.attributes is not None and not isinstance(v, Cell):
             for key, value in v.attributes.pairs():
                 self.lines.append(
@@ -224,8 +234,9 @@ def build_slice(t: Text, v: Slice) -> Built:
 
 
 def build_cell(t: Text, v: Cell) -> Built:
-    fill = [] if v.content is None else [f"{{}}.cell_contents = {t.value(v.content)}"]
-    return f"{t.const(CellType)}()", "", fill
+    if v.content is not None:
+        t.cells.append(v)
+    return f"{t.const(CellType)}()", "", []
 
 
 def build_function(t: Text, v: Function) -> Built:
@@ -268,7 +279,7 @@ def build_iterator(t: Text, v: Iterator) -> Built:
 
 def build_generator(t: Text, v: Generator) -> Built:
     if v.started:
-        raise Unbuildable(v, "a generator that has started leaves the graph")
+        raise Unbuildable(v.born, "a generator that has started leaves the graph")
     fn, args, kwargs = v.origin
     original = next((o for o, p in POLYFILLS.items() if p is fn.real), None)
     text = t.const(original) if original is not None else t.value(fn)
@@ -288,7 +299,7 @@ def build_object(t: Text, v: Obj) -> Built:
             made = f"{cls}(*{t.value(v.fields['args'])})"
         return made, "", [f"{{}}.{n} = {t.value(x)}" for n, x in rest.items()]
     if type(v).__name__ not in ("Obj",):
-        raise Unbuildable(v, f"{describe(v)} leaves the graph")
+        raise Unbuildable(v.born, f"{describe(v)} leaves the graph")
     fill = [set_slot(t, "{}", name, value) for name, value in v.fields.items()]
     return f"{t.const(object)}.__new__({cls})", "", fill
 
@@ -312,8 +323,12 @@ BUILDERS: dict[type, Any] = {
 }
 
 
-def replay(t: Text, of: Obj) -> None:
+def replay(t: Text, of: Obj | Call) -> None:
     """The lines that bring an outside object into its final state."""
+    if isinstance(of, Call):
+        named = "".join(f"{name}={t.value(x)}, " for name, x in of.kwargs.items())
+        t.lines.append(f"{t.value(of.function)}({t.items(of.args)}{named})")
+        return
     if isinstance(of, Dict):
         replay_dict(t, of)
         return

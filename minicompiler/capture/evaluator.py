@@ -24,6 +24,10 @@ from .side_effects import Effects
 from .source import Attr, ClassAttr, Field, Item, ItemAs, ModuleItem, OwnDict, Source, TypeOf
 from .values import (
     ABSENT,
+    FALSE,
+    NONE,
+    TRUE,
+    FIXED,
     Cell,
     Const,
     Dict,
@@ -52,6 +56,11 @@ def trusted(module: str | None) -> bool:
     return module is not None and module.partition(".")[0] in TRUSTED and module != "__main__"
 
 
+# What a trusted module defines under a name and does not change.
+AS_THEY_ARE = (*FIXED, FunctionType, torch.dtype, torch.layout, torch.memory_format)
+SINGLETONS = {None: NONE, True: TRUE, False: FALSE}
+
+
 class Evaluation:
     """One attempt. `step` counts instructions of the outermost frame."""
 
@@ -65,6 +74,7 @@ class Evaluation:
         self.kept: list[Any] = []  # keeps ids in `memo` valid
         self.spaces: dict[int, Dict] = {}
         self.assumed: set[tuple[Any, ...]] = set()
+        self.fresh: set[int] = set()  # ids of objects that exist for this evaluation only
         self.handled: Obj | None = None  # the exception that except clauses are handling
         # (switch, its arguments) -> (setter, value at entry), and the value now
         self.ambient: dict[tuple[Any, ...], tuple[Any, Any]] = {}
@@ -79,6 +89,9 @@ class Evaluation:
         return ""
 
     def assume(self, kind: str, source: Source, expected: Any) -> None:
+        if self.fresh and isinstance(root := source.root, sources.Const):
+            if id(root.value) in self.fresh:
+                return
         key = (kind, source, expected if isinstance(expected, str | tuple) else id(expected))
         try:
             if key in self.assumed:
@@ -94,7 +107,7 @@ class Evaluation:
         if is_literal(real):
             if source is not None:
                 self.assume("ID" if isinstance(real, Enum) else "EQUALS", source, real)
-            return Const(real, source)
+            return SINGLETONS[real] if real is None or type(real) is bool else Const(real, source)
         if (known := self.memo.get(id(real))) is not None:
             if source is not None and source != known.source:
                 if known.source is None:
@@ -109,6 +122,12 @@ class Evaluation:
         self.memo[id(real)] = made
         self.kept.append(real)
         return made
+
+    def wrap_fresh(self, real: Any) -> Value:
+        """The value of an object that evaluation has just made: nobody else can change it."""
+        if not is_literal(real) and id(real) not in self.memo and not is_fixed(real):
+            self.fresh.add(id(real))
+        return self.wrap(real, None)
 
     def _wrap_new(self, real: Any, source: Source | None) -> Value:
         if isinstance(real, torch.Tensor):
@@ -217,7 +236,7 @@ class Evaluation:
         if source is not None and isinstance(source, sources.Const) and of.real is not None:
             found = self.item_of(of.real, raw)
             name = of.real.get("__name__") if isinstance(of.real, dict) else None
-            if isinstance(name, str) and (is_fixed(found) or isinstance(found, FunctionType)):
+            if isinstance(name, str) and (found is ABSENT or isinstance(found, AS_THEY_ARE)):
                 return None
         if not is_literal(raw) and not isinstance(raw, tuple):
             if position is None:

@@ -15,19 +15,9 @@ from torch import fx
 from ..errors import Unsupported
 from ..symbolic.fake import FakeMode
 from .source import Source
-from .values import (
-    ABSENT,
-    Const,
-    Dict,
-    Sequence,
-    Set,
-    Slice,
-    Tensor,
-    Value,
-    constant,
-    describe,
-    refuse,
-)
+from . import data_model as model
+from .values import ABSENT, Const, Dict, Generator, Iterator, Sequence, Slice, Tensor, Tuple, Value
+from .values import constant, describe, python_value, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation
@@ -74,8 +64,8 @@ class CapturedGraph:
     ) -> Value:
         """Run `target` (a function, or the name of a tensor method) on fakes and record it. What
         returns no tensor is a constant and leaves no node, unless `keep` says that it acts."""
-        fx_args = tuple(self.argument(a) for a in args)
-        fx_kwargs = {k: self.argument(v) for k, v in (kwargs or {}).items()}
+        fx_args = tuple(self.argument(ev, a) for a in args)
+        fx_kwargs = {k: self.argument(ev, v) for k, v in (kwargs or {}).items()}
         fake_args, fake_kwargs = fx.map_arg((fx_args, fx_kwargs), lambda n: n.meta["val"])
         run = getattr(torch.Tensor, target) if isinstance(target, str) else target
         try:
@@ -117,33 +107,29 @@ class CapturedGraph:
             return ev.sequence(type(out), items)
         return ev.wrap(out, None)
 
-    def argument(self, v: Value) -> Any:
+    def argument(self, ev: "Evaluation", v: Value) -> Any:
         """A value as an argument of a node."""
         if isinstance(v, Tensor):
             return v.node
         if isinstance(v, Const):
             return v.value
-        if isinstance(v, Sequence):
-            items = [self.argument(i) for i in v.known()]
-            if v.cls is list or v.cls is tuple:
-                return v.cls(items)
-            return tuple(items) if v.cls is torch.Size else refuse_argument(v)
+        if isinstance(v, Sequence | Iterator | Generator):
+            items = [self.argument(ev, i) for i in model.unpack(ev, v)]
+            return tuple(items) if isinstance(v, Tuple) else items
         if isinstance(v, Slice):
-            return slice(*(self.argument(p) for p in v.parts))
-        if isinstance(v, Dict) and v.cls is dict and v.unread is None:
-            return {constant(k): self.argument(x) for k, x in v.pairs()}
-        if isinstance(v, Set):
-            return refuse_argument(v)
+            return slice(*(self.argument(ev, p) for p in v.parts))
+        if isinstance(v, Dict) and v.cls is dict:
+            return {
+                python_value(k): self.argument(ev, x) for k, x in zip(v.keys(ev), v.values(ev))
+            }
         found = constant(v)
-        return refuse_argument(v) if found is ABSENT else found
+        if found is ABSENT:
+            refuse(f"{describe(v)} as an argument of a tensor operation")
+        return found
 
     def mutated(self) -> list[Tensor]:
         """Inputs that the graph writes."""
         return [t for t in self.inputs if t.fake._version != self.versions[id(t.fake)]]
-
-
-def refuse_argument(v: Value) -> Any:
-    return refuse(f"{describe(v)} as an argument of a tensor operation")
 
 
 def name_of(target: Any) -> str:

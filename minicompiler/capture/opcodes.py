@@ -756,19 +756,19 @@ def RAISE_VARARGS(f: Frame, inst: Instruction) -> None:
         if f.ev.handled is None:
             f.ev.throw(RuntimeError, "No active exception to reraise")
         assert f.ev.handled is not None
-        raise Raised(f.ev.handled, f.ev.at)
+        raise Raised(f.ev.handled, f.ev.at, f.ev.where())
     exception = model.exception(f.ev, f.pop())
     if cause is not None:
         exception.fields["__cause__"] = cause if cause is NONE else model.exception(f.ev, cause)
         exception.fields["__suppress_context__"] = TRUE
-    raise Raised(exception, f.ev.at)
+    raise Raised(exception, f.ev.at, f.ev.where())
 
 
 @opcode
 def RERAISE(f: Frame, inst: Instruction) -> None:
     exception = f.pop()
     assert isinstance(exception, Obj)
-    raise Raised(exception, f.ev.at)
+    raise Raised(exception, f.ev.at, f.ev.where())
 
 
 @opcode

@@ -16,6 +16,7 @@ from typing import Any
 
 from bytecode import Bytecode, CellVar, CompilerFlags, FreeVar, Instr, Label, TryBegin, TryEnd
 
+from . import frame_hook
 from .decode import VERSION, Code, Instruction, decode
 
 IF_TRUE = "POP_JUMP_FORWARD_IF_TRUE" if VERSION < (3, 12) else "POP_JUMP_IF_TRUE"
@@ -99,6 +100,7 @@ def enter(entry: Entry, exits: dict[int, Entry], space: dict[str, Any], suffix: 
     result = made.to_code(compute_exception_stack_depths=True)
     if exits or suffix.startswith("_eager"):
         LANDINGS.add(result)
+        frame_hook.skip(result)
     return result
 
 

@@ -110,36 +110,13 @@ def call_operator(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value
         if args and not isinstance(args[0], Tensor):
             refuse(f"Tensor.{name} on something that is no tensor")
         if name.startswith("__"):
-            return ev.graph.call(ev, real, deep(ev, args), deep_dict(ev, kwargs))
-        return ev.graph.call(ev, name, deep(ev, args), deep_dict(ev, kwargs))
+            return ev.graph.call(ev, real, args, kwargs)
+        return ev.graph.call(ev, name, args, kwargs)
     if name in STATEFUL:
         refuse(f"torch.{name} acts on torch's own state")
     if isinstance(real, FunctionType) and any(isinstance(a, Function | Method) for a in args):
         return ev.inline(ev.wrap(real, None), args, kwargs)  # type: ignore[arg-type]
-    return ev.graph.call(ev, real, deep(ev, args), deep_dict(ev, kwargs))
-
-
-def deep(ev: "E", args: list[Value]) -> list[Value]:
-    """Arguments with their containers read, so that they can become arguments of a node."""
-    return [read(ev, a) for a in args]
-
-
-def deep_dict(ev: "E", kwargs: dict[str, Value]) -> dict[str, Value]:
-    return {k: read(ev, v) for k, v in kwargs.items()}
-
-
-def read(ev: "E", v: Value) -> Value:
-    if isinstance(v, Iterator | Generator):
-        return List(deep(ev, model.unpack(ev, v)))
-    if isinstance(v, Sequence):
-        for item in v.read(ev):
-            read(ev, item)
-        if v.cls not in (list, tuple, torch.Size) and issubclass(v.cls, list | tuple):
-            return List(v.contents) if isinstance(v, List) else Tuple(v.contents)
-    if isinstance(v, Dict):
-        for item in v.values(ev):
-            read(ev, item)
-    return v
+    return ev.graph.call(ev, real, args, kwargs)
 
 
 # ---------------------------------------------------------------- attributes of tensors
@@ -183,7 +160,7 @@ def tensor_attribute(ev: "E", v: Tensor, name: str) -> Value:
         if space is not None and (own := space.get(ev, Const(name))) is not None:
             return own
     message = f"'{v.cls.__name__}' object has no attribute '{name}'"
-    raise Raised(new_exception(AttributeError, message), ev.at)
+    raise Raised(new_exception(AttributeError, message), ev.at, ev.where())
 
 
 def tensor_grad(ev: "E", v: Tensor) -> Value:
@@ -238,6 +215,7 @@ def _inference(ev: "E") -> Value:
 
 
 REFUSED_CALLS[torch._C._InferenceMode] = ("enters inference mode", "use torch.no_grad()")
+PURE |= {torch._C._are_functorch_transforms_active, torch._C._is_torch_function_mode_enabled}
 PURE |= {torch._C._is_torch_function_enabled, torch.is_anomaly_enabled}
 PURE |= {torch.amp.autocast_mode.is_autocast_available, torch._C._len_torch_function_stack}
 PURE |= {torch._C._get_cudnn_enabled, torch.backends.mha.get_fastpath_enabled}

@@ -3,6 +3,7 @@
 from .base import (
     ABSENT,
     FALSE,
+    FIXED,
     NONE,
     NULL,
     TRUE,

@@ -118,6 +118,7 @@ class Obj(Value):
         self.fields: dict[str, Value] = {}  # slots and C-level fields known or written
         self.written: dict[str, None] = {}  # the written ones, in order
         self.attributes: Any = None  # Dict of the instance __dict__, made at first use
+        self.raised: tuple[int, str] | None = None  # an exception: step and line of its raise
 
     @property
     def cls(self) -> type:
@@ -139,8 +140,10 @@ class Lazy:
 class Raised(Exception):
     """A Python exception of the evaluated program. `value` is the exception object."""
 
-    def __init__(self, value: Obj, step: int = 0) -> None:
-        self.value, self.step = value, step
+    def __init__(self, value: Obj, step: int = 0, where: str = "") -> None:
+        # Raised again, it still counts as raised where it was first: there the graph can break.
+        first = value.raised = value.raised or (step, where)
+        self.value, (self.step, self.where) = value, first
         super().__init__(value)
 
 
@@ -220,4 +223,4 @@ def new_exception(cls: type[BaseException], *args: Any) -> Obj:
 
 def throw(ev: "Evaluation", cls: type[BaseException], *args: Any) -> NoReturn:
     """Raise a Python exception inside the evaluated program."""
-    raise Raised(new_exception(cls, *args), ev.at)
+    raise Raised(new_exception(cls, *args), ev.at, ev.where())

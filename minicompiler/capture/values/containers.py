@@ -172,7 +172,8 @@ class Dict(Obj):
             self.list_all(ev)
             return self.get(ev, key)
         if not present:
-            if self.source is not None:
+            if ev.item_source(self, raw) is not None:
+                assert self.source is not None
                 ev.assume("HAS_KEY", self.source, (raw, False))
             return None
         value = ev.wrap(found, ev.item_source(self, raw))
