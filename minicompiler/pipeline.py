@@ -19,8 +19,10 @@ from typing import Any, TypeAlias, cast
 import torch
 from torch import fx
 
-from . import aot, codegen, decompositions, ir, lowering, report, runtime, schedule
+from . import aot, codegen, decompositions, lowering, report, runtime, schedule
 from .errors import BackendError, InternalError, Unsupported, UserError
+from .ir.evaluate import evaluate
+from .ir.verify import verify
 from .settings import config, overriding
 
 Graph: TypeAlias = Callable[..., Any]  # takes the graph's inputs one by one, returns a tuple
@@ -35,16 +37,15 @@ def compile_graph(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
         return gm
     with record.stage("aot"):
         joint = aot.joint_graph(gm, list(example_inputs))
-        joint = decompositions.decompose(joint, lowering.KNOWN)
+        joint = joint.rewritten(lambda gm: decompositions.decompose(gm, lowering.KNOWN))
         record.add("joint", joint)
         record.count("joint_nodes", len(joint.graph.nodes))
         parts = aot.partition(joint)
         record.add("partition", parts)
     forward = build(parts.forward, "forward")
     backward = parts.backward and lazily(functools.partial(build, parts.backward, "backward"))
-    compiled = runtime.bind(parts.signature, forward, backward)
-    compiled.draws = any(_draws(node) for node in parts.forward.graph.nodes)
-    return compiled
+    draws = any(_draws(node) for node in parts.forward.graph.nodes)
+    return or_as_captured(runtime.bind(parts.signature, forward, backward), gm, draws)
 
 
 def build(graph: fx.GraphModule, name: str) -> Flat:
@@ -54,10 +55,10 @@ def build(graph: fx.GraphModule, name: str) -> Flat:
     record = report.current()
     with record.stage("lower"):
         program = lowering.lower(graph, name)
-        check(ir.verify, program)
+        check(verify, program)
         record.add("program", program)
     if config.stop_after in ("lower", "schedule"):
-        return functools.partial(ir.evaluate, program)
+        return functools.partial(evaluate, program)
     with record.stage("schedule"):
         plan = schedule.schedule(program)
         check(schedule.verify_plan, plan)
@@ -71,10 +72,10 @@ def build(graph: fx.GraphModule, name: str) -> Flat:
         return runtime.load(plan, kernels, wrapper)
 
 
-def check(verify: Callable[[Any], None], form: Any) -> None:
+def check(invariants: Callable[[Any], None], form: Any) -> None:
     """Between stages, where the switch is on: does this form keep its invariants?"""
     if config.verify:
-        verify(form)
+        invariants(form)
 
 
 class lazily:  # noqa: N801  (used as a function)
@@ -141,28 +142,30 @@ def backend_named(backend: str | Backend) -> Backend:
 
 
 def compile_or_keep(backend: Backend, gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
-    """Right or refused: what a backend cannot compile, or cannot run, runs as it was captured.
+    """Right or refused: a graph that our stages cannot compile runs as it was captured.
 
-    The graph's inputs are written last, so a compiled graph that raises has changed nothing but
-    the state of the random generators; with that restored, the captured graph raises eager's own
-    exception.
+    Raises BackendError where a backend of the user's fails.
     """
-    ours = backend in BACKENDS.values()
     try:
-        compiled = backend(gm, list(example_inputs))
+        return backend(gm, list(example_inputs))
     except Unsupported as refusal:
         report.current().reason(f"the graph runs as captured: {refusal}")
-        return gm
     except Exception as error:
-        if not ours:
+        if backend not in BACKENDS.values():
             raise BackendError(f"backend {backend!r} failed: {error}") from error
-        return _our_fault(gm, "compiling", error)
-    if compiled is gm or not ours:
-        return compiled
-    random = getattr(compiled, "draws", True)
+        _our_fault(gm, "compiling", error)
+    return gm
+
+
+def or_as_captured(compiled: Graph, gm: fx.GraphModule, draws: bool) -> Graph:
+    """`compiled`; where it raises, the captured graph runs, to raise what eager raises.
+
+    The graph's inputs are written last, so a compiled graph that raised has changed nothing but
+    the state of the random generator, where it `draws`; that is put back.
+    """
 
     def call(*inputs: Any) -> Any:
-        state = torch.get_rng_state() if random else None
+        state = torch.get_rng_state() if draws else None
         try:
             return compiled(*inputs)
         except Exception as error:
@@ -180,11 +183,12 @@ def _draws(node: fx.Node) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
 
 
-def _our_fault(gm: fx.GraphModule, doing: str, error: Exception) -> Graph:
+def _our_fault(gm: fx.GraphModule, doing: str, error: Exception) -> None:
+    """Eager has an answer and we have none: say so once a graph, or raise where we are tested."""
     where = next((n.meta["stack"] for n in gm.graph.nodes if n.meta.get("stack")), "")
-    text = f"{doing} a graph failed ({type(error).__name__}: {error}), it runs eagerly; {where}"
+    what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    text = f"{doing} a graph failed ({what}), it runs eagerly; {where}"
     if config.verify:
         raise InternalError(text) from error
     report.current().reason(text)
     warnings.warn(f"minicompiler: {text}", stacklevel=3)
-    return gm
