@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, fx
 from torch._ops import OpOverload
+from torch.fx.node import map_aggregate
 
 from ..errors import InternalError, Unsupported
 from ..symbolic.expr import Const
@@ -61,14 +62,9 @@ def tensors(x: Any) -> list[Any]:
     return [x] if isinstance(x, Tensor | fx.Node) else []
 
 
-def substitute(x: Any, leaf: type, f: Callable[[Any], Any]) -> Any:
-    if isinstance(x, leaf):
-        return f(x)
-    if isinstance(x, list | tuple):
-        return type(x)([substitute(item, leaf, f) for item in x])
-    if isinstance(x, dict):
-        return {k: substitute(v, leaf, f) for k, v in x.items()}
-    return x
+def substitute(x: Any, leaf: Any, f: Callable[[Any], Any]) -> Any:
+    """`x` with `f` applied to what is a `leaf` in it, however deep."""
+    return map_aggregate(x, lambda a: f(a) if isinstance(a, leaf) else a)
 
 
 class Emitter:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import fx
+from torch._ops import OpOverload
 
 from .. import report
 from ..settings import config
@@ -24,28 +25,12 @@ from .signature import Saved, Signature
 aten = torch.ops.aten
 
 # cheap besides what PyTorch tags as pointwise: they move or make values, loops absorb them
-CHEAP = {
-    operator.getitem,
-    rng.random,
-    aten.reshape.default,
-    aten._unsafe_view.default,
-    aten._to_copy.default,
-    aten.clone.default,
-    aten.copy.default,
-    aten.cat.default,
-    aten.constant_pad_nd.default,
-    aten.index.Tensor,
-    aten.gather.default,
-    aten.index_select.default,
-    aten.embedding.default,
-    aten.slice_scatter.default,
-    aten.select_scatter.default,
-    aten.full.default,
-    aten.empty.memory_format,
-    aten.empty_strided.default,
-    aten.arange.start_step,
-    aten.scalar_tensor.default,
-}
+CHEAP = frozenset(
+    """_reshape_alias _to_copy _unsafe_view arange cat clone constant_pad_nd copy embedding empty
+    empty_like empty_permuted empty_strided fill flip full full_like gather index index_select
+    new_empty new_full new_ones new_zeros ones ones_like reshape scalar_tensor select_scatter
+    slice_scatter zeros zeros_like""".split()
+)
 VIEWS = {aten.reshape.default, aten._unsafe_view.default}
 
 
@@ -70,8 +55,15 @@ def is_cheap(node: fx.Node) -> bool:
     """Whether a loop that needs the value can as well compute it."""
     if node.op != "call_function" or node.meta.get("effect"):
         return node.op == "get_attr"
-    pointwise = torch.Tag.pointwise in getattr(node.target, "tags", ())
-    return pointwise or is_view(node) or node.target in CHEAP
+    if node.target is operator.getitem or node.target is rng.random or is_view(node):
+        return True
+    op = node.target
+    return isinstance(op, OpOverload) and (torch.Tag.pointwise in op.tags or named(op) in CHEAP)
+
+
+def named(op: OpOverload) -> str:
+    """ "add" of aten.add.Tensor; operators outside of ATen keep their namespace."""
+    return op._schema.name.removeprefix("aten::")
 
 
 def size_of(node: fx.Node) -> int:

@@ -1,0 +1,137 @@
+"""Losses and their gradients. `reduction`: 0 none, 1 mean, 2 sum, as ATen numbers them."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .table import count, in_float32, rule
+
+aten = torch.ops.aten
+
+NONE, MEAN, SUM = 0, 1, 2
+
+
+def _reduce(loss: Tensor, reduction: int) -> Tensor:
+    if reduction == MEAN:
+        return loss.sum() / count(loss, None)
+    return loss.sum() if reduction == SUM else loss
+
+
+def _share(x: Tensor, reduction: int) -> float:
+    """What a unit of the reduced loss is worth to one element."""
+    return 1 / count(x, None) if reduction == MEAN and x.numel() else 1
+
+
+@rule(aten.mse_loss.default)
+@in_float32
+def mse_loss(x: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
+    d = x - target
+    return _reduce(d * d, reduction)
+
+
+@rule(aten.mse_loss_backward.default)
+@in_float32
+def mse_loss_backward(grad: Tensor, x: Tensor, target: Tensor, reduction: int) -> Tensor:
+    return (2 * _share(x, reduction)) * (x - target) * grad
+
+
+@rule(aten.smooth_l1_loss.default)
+@in_float32
+def smooth_l1_loss(x: Tensor, target: Tensor, reduction: int = MEAN, beta: float = 1.0) -> Tensor:
+    z = torch.abs(x - target)
+    if beta:
+        z = torch.where(z < beta, 0.5 * z * z / beta, z - 0.5 * beta)
+    return _reduce(z, reduction)
+
+
+@rule(aten.smooth_l1_loss_backward.default)
+@in_float32
+def smooth_l1_loss_backward(grad: Any, x: Any, target: Any, reduction: int, beta: float) -> Any:
+    d = x - target
+    slope = torch.where(d <= -beta, -1.0, torch.where(d >= beta, 1.0, d / beta if beta else d))
+    return slope * _share(x, reduction) * grad
+
+
+@rule(aten.huber_loss.default)
+@in_float32
+def huber_loss(x: Tensor, target: Tensor, reduction: int = MEAN, delta: float = 1.0) -> Tensor:
+    z = torch.abs(x - target)
+    return _reduce(torch.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta)), reduction)
+
+
+@rule(aten.huber_loss_backward.default)
+@in_float32
+def huber_loss_backward(grad: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
+    return torch.clamp(x - target, -delta, delta) * _share(x, reduction) * grad
+
+
+def _weighted(loss: Tensor, weight: Tensor | None) -> Tensor:
+    return loss if weight is None else loss * weight
+
+
+@rule(aten.binary_cross_entropy.default)
+@in_float32
+def binary_cross_entropy(x: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Any:
+    log_x, log_rest = torch.clamp_min(torch.log(x), -100), torch.clamp_min(torch.log1p(-x), -100)
+    return _reduce(_weighted((target - 1) * log_rest - target * log_x, weight), reduction)
+
+
+@rule(aten.binary_cross_entropy_backward.default)
+@in_float32
+def binary_cross_entropy_backward(
+    grad: Any, x: Any, target: Any, weight: Any = None, reduction: int = MEAN
+) -> Any:
+    slope = (x - target) / torch.clamp_min((1 - x) * x, 1e-12)
+    return _weighted(grad * slope, weight) * _share(x, reduction)
+
+
+@rule(aten.binary_cross_entropy_with_logits.default)
+@in_float32
+def binary_cross_entropy_with_logits(
+    x: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN
+) -> Any:
+    log_sigmoid = torch.clamp_max(x, 0) - torch.log1p(torch.exp(-torch.abs(x)))
+    if pos_weight is not None:
+        log_sigmoid = ((pos_weight - 1) * target + 1) * log_sigmoid
+    return _reduce(_weighted((1 - target) * x - log_sigmoid, weight), reduction)
+
+
+def _targets(
+    x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
+) -> tuple[int, Tensor, Tensor, Tensor]:
+    """The class dimension, the targets as an index along it (ignored ones at 0), which of them
+    count, and the weight of each (0 where ignored)."""
+    channel = 0 if x.ndim == 1 else 1
+    counted = target != ignore_index
+    index = torch.where(counted, target, 0)
+    each = torch.ones_like(target, dtype=x.dtype) if weight is None else weight[index]
+    return channel, index.unsqueeze(channel), counted, torch.where(counted, each, 0)
+
+
+@rule(aten.nll_loss_forward.default, aten.nll_loss2d_forward.default)
+@in_float32
+def nll_loss(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    if x.numel() == 0:
+        return NotImplemented
+    channel, index, counted, each = _targets(x, target, weight, ignore_index)
+    picked = torch.gather(x, channel, index).squeeze(channel)
+    loss = torch.where(counted, -picked * each, 0)
+    total = each.sum()
+    if reduction == NONE:
+        return loss, torch.zeros_like(total)
+    return (loss.sum() / total if reduction == MEAN else loss.sum()), total
+
+
+@rule(aten.nll_loss_backward.default, aten.nll_loss2d_backward.default)
+@in_float32
+def nll_loss_backward(
+    grad: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int, total: Any
+) -> Any:
+    channel, index, _, each = _targets(x, target, weight, ignore_index)
+    slope = -each * (grad / total if reduction == MEAN else grad)
+    shape = [1] * x.ndim
+    shape[channel] = -1
+    classes = torch.arange(x.shape[channel], device=x.device).reshape(shape)
+    # compared, not scattered: this form fuses with the softmax gradient that follows
+    return torch.where(classes == index, slope.unsqueeze(channel), 0)

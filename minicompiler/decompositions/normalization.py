@@ -1,0 +1,287 @@
+"""Softmax, the normalizations, statistics, and their gradients.
+
+Statistics take two passes (mean, then squared distances from it), which is as accurate as eager's
+Welford. Gradients all have one shape: with y = (x - mean) * rstd and g the gradient of y,
+dx = rstd * (g - mean(g) - y * mean(g * y)), means over what was normalized together.
+
+Rules take what ATen's schema says, so their operands are not typed again.
+"""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .table import count, fold, in_float32, overloads, rule, wide
+
+aten = torch.ops.aten
+
+
+@rule(aten._softmax.default)
+@in_float32
+def softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    if x.numel() == 0:
+        return torch.empty_like(x)
+    e = torch.exp(x - torch.amax(x, dim, keepdim=True))
+    return torch.div(e, e.sum(dim, keepdim=True))
+
+
+@rule(aten._log_softmax.default)
+@in_float32
+def log_softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    if x.numel() == 0:
+        return torch.empty_like(x)
+    shifted = x - torch.amax(x, dim, keepdim=True)
+    return shifted - torch.log(torch.exp(shifted).sum(dim, keepdim=True))
+
+
+@rule(aten._softmax_backward_data.default)
+@in_float32
+def softmax_backward(grad: Tensor, y: Tensor, dim: int, input_dtype: torch.dtype) -> Tensor:
+    return (grad - (grad * y).sum(dim, keepdim=True)) * y
+
+
+@rule(aten._log_softmax_backward_data.default)
+@in_float32
+def log_softmax_backward(grad: Tensor, y: Tensor, dim: int, input_dtype: torch.dtype) -> Tensor:
+    return grad - torch.exp(y) * grad.sum(dim, keepdim=True)
+
+
+@rule(aten.logsumexp.default)
+@in_float32
+def logsumexp(x: Tensor, dim: list[int], keepdim: bool = False) -> Any:
+    if x.numel() == 0 or not x.is_floating_point():
+        return NotImplemented
+    top = torch.amax(x, dim, keepdim=True)
+    top = torch.where(torch.abs(top) == math.inf, 0.0, top)  # inf - inf would be NaN
+    total = torch.log(torch.exp(x - top).sum(dim, keepdim=True)) + top
+    return total if keepdim else total.reshape(torch.amax(x, dim).shape)
+
+
+# -------------------------------------------------------------------------------------- statistics
+
+
+def _moments(x: Tensor, dims: list[int], correction: float = 0) -> tuple[Tensor, Tensor, Tensor]:
+    """x - mean, variance, mean; the last two with the folded dimensions kept at 1."""
+    n = count(x, dims)
+    average = x.sum(dims, keepdim=True) / n
+    centred = x - average
+    return centred, (centred * centred).sum(dims, keepdim=True) / max(n - correction, 0), average
+
+
+def _spread(root: bool, with_mean: bool) -> Any:
+    """var, std and their forms that return the mean too."""
+
+    @in_float32
+    def f(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+        dims = sorted(d % max(x.ndim, 1) for d in dim or range(max(x.ndim, 1)))
+        if x.is_complex() or count(x, dims) == 0:
+            return NotImplemented
+        flat = x.reshape(1) if x.ndim == 0 else x
+        _, var, average = _moments(flat, dims, 1 if correction is None else correction)
+        kept = [1 if i in dims else s for i, s in enumerate(x.shape)]
+        shape = kept if keepdim else [s for i, s in enumerate(x.shape) if i not in dims]
+        result = (torch.sqrt(var) if root else var).reshape(shape)
+        return (result, average.reshape(shape)) if with_mean else result
+
+    return f
+
+
+rule(aten.var.correction)(_spread(root=False, with_mean=False))
+rule(aten.std.correction)(_spread(root=True, with_mean=False))
+rule(aten.var_mean.correction)(_spread(root=False, with_mean=True))
+rule(aten.std_mean.correction)(_spread(root=True, with_mean=True))
+
+
+@rule(aten.linalg_vector_norm.default)
+def vector_norm(
+    x: Any, ord: Any = 2, dim: Any = None, keepdim: Any = False, *, dtype: Any = None
+) -> Any:
+    if x.is_complex() or x.numel() == 0:
+        return NotImplemented
+    x = wide(x if dtype is None else x.to(dtype))
+    if ord == 0:
+        return (x != 0).to(x.dtype).sum(dim, keepdim=keepdim)
+    if ord == 2:
+        return torch.sqrt((x * x).sum(dim, keepdim=keepdim))
+    size = torch.abs(x)
+    if ord == 1:
+        return size.sum(dim, keepdim=keepdim)
+    if math.isinf(ord):
+        return (torch.amax if ord > 0 else torch.amin)(size, dim or [], keepdim)
+    return torch.pow(torch.pow(size, ord).sum(dim, keepdim=keepdim), 1 / ord)
+
+
+# ----------------------------------------------------------------------------------- normalizations
+
+
+def _affine(y: Any, weight: Any, bias: Any, shape: list[int] | None = None) -> Tensor:
+    """y * weight + bias, both reshaped to `shape` against y where it is given."""
+    if weight is not None:
+        y = y * (weight if shape is None else weight.reshape(shape))
+    if bias is not None:
+        y = y + (bias if shape is None else bias.reshape(shape))
+    return y  # type: ignore[no-any-return]
+
+
+def _normalized_backward(g: Tensor, y: Tensor, rstd: Tensor, dims: list[int]) -> Tensor:
+    n = count(y, dims)
+    inner = g - g.sum(dims, keepdim=True) / n - y * ((g * y).sum(dims, keepdim=True) / n)
+    return rstd * inner
+
+
+def _trailing(x: Tensor, shape: list[int]) -> tuple[list[int], list[int]]:
+    """The dimensions before those of `shape`, and these."""
+    outer = x.ndim - len(shape)
+    return list(range(outer)), list(range(outer, x.ndim))
+
+
+@rule(aten.native_layer_norm.default)
+@in_float32
+def layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    centred, var, average = _moments(x, _trailing(x, shape)[1])
+    rstd = torch.rsqrt(var + eps)
+    return _affine(centred * rstd, weight, bias), average, rstd
+
+
+@rule(aten.native_layer_norm_backward.default)
+@in_float32
+def layer_norm_backward(
+    grad: Any, x: Any, shape: Any, average: Any, rstd: Any, weight: Any, bias: Any, mask: Any
+) -> Any:
+    outer, inner = _trailing(x, shape)
+    y, g = (x - average) * rstd, grad if weight is None else grad * weight
+    return (
+        _normalized_backward(g, y, rstd, inner) if mask[0] else None,
+        fold(grad * y, outer) if mask[1] and weight is not None else None,
+        fold(grad, outer) if mask[2] and bias is not None else None,
+    )
+
+
+@rule(*overloads(aten, "_fused_rms_norm"))
+@in_float32
+def rms_norm(x: Any, shape: Any, weight: Any, eps: float | None) -> Any:
+    inner = _trailing(x, shape)[1]
+    mean_square = (x * x).sum(inner, keepdim=True) / count(x, inner)
+    rstd = torch.rsqrt(mean_square + (torch.finfo(x.dtype).eps if eps is None else eps))
+    return _affine(x * rstd, weight, None), rstd
+
+
+@rule(*overloads(aten, "_fused_rms_norm_backward"))
+@in_float32
+def rms_norm_backward(grad: Any, x: Any, shape: Any, rstd: Any, weight: Any, mask: Any) -> Any:
+    outer, inner = _trailing(x, shape)
+    y, g = x * rstd, grad if weight is None else grad * weight
+    dx = rstd * (g - y * ((g * y).sum(inner, keepdim=True) / count(x, inner)))
+    by_weight = mask[1] and weight is not None
+    return dx if mask[0] else None, fold(grad * y, outer) if by_weight else None
+
+
+def _channels(x: Tensor) -> tuple[list[int], list[int]]:
+    """All dimensions but the channels, and the shape of a per-channel vector against x."""
+    return [d for d in range(x.ndim) if d != 1], [1, -1] + [1] * (x.ndim - 2)
+
+
+@in_float32
+def _batch_norm(
+    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: Any, eps: float
+) -> tuple[Any, ...]:
+    """-> y, mean and rstd of this batch (empty unless training), new running mean and variance."""
+    dims, shape = _channels(x)
+    if training:
+        n = count(x, dims)
+        centred, batch_var, average = _moments(x, dims)
+        rstd = torch.rsqrt(batch_var + eps)
+        saved = average.reshape(-1), rstd.reshape(-1)
+        if mean is not None:
+            mean = momentum * saved[0] + (1 - momentum) * mean
+            unbiased = batch_var.reshape(-1) * (n / max(n - 1, 1))
+            var = momentum * unbiased + (1 - momentum) * var
+    else:
+        centred, rstd = x - mean.reshape(shape), torch.rsqrt(var.reshape(shape) + eps)
+        saved = x.new_empty(0), x.new_empty(0)
+    return _affine(centred * rstd, weight, bias, shape), *saved, mean, var
+
+
+def _no_reserve(x: Tensor) -> Tensor:
+    return torch.empty(0, dtype=torch.uint8, device=x.device)
+
+
+@rule(aten.native_batch_norm.default)
+def batch_norm(*args: Any) -> Any:
+    if args[5] and args[3] is not None:
+        return NotImplemented  # would write the running statistics
+    return _batch_norm(*args)[:3]
+
+
+@rule(aten._native_batch_norm_legit.no_stats)
+def batch_norm_without_stats(x: Any, weight: Any, bias: Any, *rest: Any) -> Any:
+    return _batch_norm(x, weight, bias, None, None, *rest)[:3]
+
+
+@rule(aten._batch_norm_with_update_functional.default)
+def batch_norm_with_update(*args: Any) -> Any:
+    y, average, rstd, mean, var = _batch_norm(*args[:5], True, *args[5:])
+    return y, average, rstd, _no_reserve(y), mean, var
+
+
+rule(aten._native_batch_norm_legit_functional.default)(_batch_norm)
+
+
+@rule(aten._batch_norm_no_update.default)
+def batch_norm_no_update(*args: Any) -> Any:
+    y, average, rstd, *_ = _batch_norm(*args[:5], False, *args[5:])
+    return y, average, rstd, _no_reserve(y)
+
+
+@rule(aten.native_batch_norm_backward.default, *overloads(aten, "batch_norm_backward"))
+@in_float32
+def batch_norm_backward(
+    grad: Any, x: Any, weight: Any, running_mean: Any, running_var: Any, average: Any, rstd: Any,
+    training: bool, eps: float, mask: Any, reserve: Any = None
+) -> Any:  # fmt: skip
+    dims, shape = _channels(x)
+    if not training:
+        average, rstd = running_mean, torch.rsqrt(running_var + eps)
+    rstd = rstd.reshape(shape)
+    y = (x - average.reshape(shape)) * rstd
+    g = grad if weight is None else grad * weight.reshape(shape)
+    dx = _normalized_backward(g, y, rstd, dims) if training else g * rstd
+    return (
+        dx if mask[0] else None,
+        (grad * y).sum(dims) if mask[1] else None,
+        grad.sum(dims) if mask[2] else None,
+    )
+
+
+@rule(aten.native_group_norm.default)
+@in_float32
+def group_norm(
+    x: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, groups: int, eps: float
+) -> Any:
+    if x.numel() == 0:
+        return NotImplemented
+    centred, var, average = _moments(x.reshape(N, groups, -1), [2])
+    rstd = torch.rsqrt(var + eps)
+    y = _affine((centred * rstd).reshape(x.shape), weight, bias, _channels(x)[1])
+    return y, average.reshape(N, groups), rstd.reshape(N, groups)
+
+
+@rule(aten.native_group_norm_backward.default)
+@in_float32
+def group_norm_backward(
+    grad: Any, x: Any, average: Any, rstd: Any, weight: Any, N: int, C: int, HxW: int, groups: int,
+    mask: Any
+) -> Any:  # fmt: skip
+    if x.numel() == 0:
+        return NotImplemented
+    split, stats = (N, groups, C // groups, HxW), (N, groups, 1, 1)
+    rstd, grad = rstd.reshape(stats), grad.reshape(split)
+    y = (x.reshape(split) - average.reshape(stats)) * rstd
+    g = grad if weight is None else grad * weight.reshape(1, groups, -1, 1)
+    return (
+        _normalized_backward(g, y, rstd, [2, 3]).reshape(x.shape) if mask[0] else None,
+        (grad * y).sum([0, 3]).reshape(C) if mask[1] else None,
+        grad.sum([0, 3]).reshape(C) if mask[2] else None,
+    )

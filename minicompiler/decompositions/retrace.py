@@ -1,0 +1,178 @@
+"""A graph rewritten node by node: an operator with a rule is replaced by what the rule calls."""
+
+import operator
+from collections.abc import Callable, Collection
+from typing import Any, Protocol, Self, TypeVar
+
+import torch
+from torch import Tensor, fx
+from torch._ops import OpOverload
+from torch.fx.node import map_aggregate
+
+from ..errors import InternalError
+from ..symbolic.fake import Fake, FakeMode
+from ..symbolic.shapes import TensorSpec, is_dense, stride_order
+from .passes import dead_code, fold_constants, share_common
+from .table import RULES
+
+aten = torch.ops.aten
+
+# these may return their operand's memory; any other rule that does gets a copy
+SHARING = {aten._unsafe_view.default}
+MARKS = ("stack", "phase", "effect", "recomputed")
+
+
+class Rewritable(Protocol):
+    """Something around a graph, such as a joint graph with its signature."""
+
+    def rewritten(self, rewrite: Callable[[fx.GraphModule], fx.GraphModule]) -> Self: ...
+
+
+Graph = TypeVar("Graph", bound=fx.GraphModule | Rewritable)
+
+
+def decompose(graph: Graph, known: Collection[OpOverload]) -> Graph:
+    """The same function, with operators that are not `known` rewritten by their rules as far as
+    there are any; then without dead code, common subexpressions and constant arithmetic."""
+    if not isinstance(graph, fx.GraphModule):
+        return graph.rewritten(lambda inner: decompose(inner, known))
+    retrace = _Retrace(known)
+    for node in graph.graph.nodes:
+        retrace.step(node)
+    new = retrace.graph
+    fold_constants(new)
+    share_common(new)
+    dead_code(new)
+    return fx.GraphModule(graph, new)  # type: ignore[return-value]
+
+
+class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
+    """Within it ATen calls on fakes become nodes of `graph`."""
+
+    def __init__(self, known: Collection[OpOverload]) -> None:
+        super().__init__()
+        self.known = known
+        self.graph = fx.Graph()
+        self.marks: dict[str, Any] = {}
+        self.shapes = FakeMode()  # what an operator returns, without a trace of the question
+        self._new: dict[fx.Node, Any] = {}  # node of the old graph -> node, or nested nodes
+        self._fakes: dict[fx.Node, Fake] = {}  # of the new graph
+        self._nodes: dict[int, fx.Node] = {}  # by id of a fake
+
+    def step(self, node: fx.Node) -> None:
+        if node.target is operator.getitem:
+            source, i = node.args
+            made = self._new[source]  # type: ignore[index]
+            if not isinstance(made, fx.Node):
+                self._new[node] = made[i]
+                return
+        self.marks = {k: node.meta[k] for k in MARKS if k in node.meta}
+        if node.op == "call_function" and self._rule(node.target) is not None:
+            args, kwargs = _map(
+                fx.Node, lambda n: self._fake(self._new[n]), (node.args, node.kwargs)
+            )
+            with torch.no_grad():
+                result = self._apply(node.target, args, kwargs, node.meta["val"])
+            if result is not NotImplemented:
+                self._new[node] = _map(Tensor, lambda fake: self._nodes[id(fake)], result)
+                return
+        self._new[node] = self.graph.node_copy(node, self._new.__getitem__)
+
+    def _rule(self, op: Any) -> Any:
+        return None if op in self.known else RULES.get(op)
+
+    def _fake(self, node: Any) -> Any:
+        """The fake of a new node, or nested fakes of nested ones."""
+        if not isinstance(node, fx.Node):
+            return _map(fx.Node, self._fake, node)
+        if node not in self._fakes:
+            self._name(self.fake(node.meta["val"]), node)
+        return self._fakes[node]
+
+    def _name(self, fake: Fake, node: fx.Node) -> None:
+        self._fakes[node] = fake
+        self._nodes[id(fake)] = node
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self._rule(func) is not None:
+            expected = self.shapes.__torch_dispatch__(func, types, args, kwargs)
+            expected = _map(Tensor, lambda fake: fake.spec, expected)
+            result = self._apply(func, args, kwargs, expected)
+            if result is not NotImplemented:
+                return result
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+    def lift(self, t: Tensor) -> Fake:
+        """Numbers that torch turned into tensors on the way."""
+        if t.ndim:
+            raise InternalError("a rule made a tensor of values")
+        return torch.full([], t.item(), dtype=t.dtype, device=t.device)  # type: ignore[return-value]
+
+    def record(self, func: OpOverload, args: Any, kwargs: Any, outs: Any) -> None:
+        args, kwargs = _map(Tensor, lambda fake: self._nodes[id(fake)], (tuple(args), kwargs))
+        node = self.graph.call_function(func, args, kwargs)
+        self._describe(node, outs)
+
+    def _describe(self, node: fx.Node, outs: Any) -> None:
+        node.meta = {**self.marks, "val": _map(Tensor, lambda fake: fake.spec, outs)}
+        if isinstance(outs, Fake):
+            self._name(outs, node)
+        elif isinstance(outs, list | tuple):
+            for i, out in enumerate(outs):
+                if out is not None:
+                    self._describe(self.graph.call_function(operator.getitem, (node, i)), out)
+
+    # ------------------------------------------------------------------------------------ a rule
+
+    def _apply(self, op: Any, args: Any, kwargs: Any, expected: Any) -> Any:
+        with self:
+            result = RULES[op](*args, **kwargs)
+            if result is NotImplemented:
+                return NotImplemented
+            operands = {_storage(x) for x in _tensors((args, kwargs))}
+            shared = set() if op in SHARING or op.is_view else operands
+            return _conform(result, expected, shared)
+
+
+def _conform(result: Any, expected: Any, shared: set[int]) -> Any:
+    """The rule's result with the dtype and strides that the operator promises, in memory of its
+    own; NotImplemented if it is of another size."""
+    if isinstance(expected, list | tuple):
+        parts = [_conform(r, e, shared) for r, e in zip(result, expected, strict=True)]
+        return NotImplemented if any(p is NotImplemented for p in parts) else parts
+    if not isinstance(expected, TensorSpec) or result is None:
+        return result
+    if len(result.shape) != expected.ndim or tuple(result.shape) != tuple(expected.size):
+        return NotImplemented
+    result = result.to(expected.dtype)
+    if _storage(result) in shared:
+        result = result.clone()
+    return _with_strides(result, expected)
+
+
+def _with_strides(x: Tensor, spec: TensorSpec) -> Any:
+    """A copy whose dimensions lie in memory as the spec's do."""
+    pairs = zip(spec.size, spec.stride, x.stride())
+    if spec.numel == 0 or all(n == 1 or a == b for n, a, b in pairs):
+        return x
+    order = stride_order(spec)
+    if order is None or not is_dense(spec):
+        return NotImplemented
+    outermost_first = list(reversed(order))
+    packed = x.permute(outermost_first).clone(memory_format=torch.contiguous_format)
+    return packed.permute([outermost_first.index(d) for d in range(spec.ndim)])
+
+
+def _storage(x: Any) -> int:
+    return int(x.meta.untyped_storage()._cdata)
+
+
+def _map(leaf: Any, f: Any, x: Any) -> Any:
+    return map_aggregate(x, lambda a: f(a) if isinstance(a, leaf) else a)
+
+
+def _tensors(x: Any) -> list[Any]:
+    found: list[Any] = []
+    _map(Tensor, found.append, x)
+    return found

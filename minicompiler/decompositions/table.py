@@ -1,0 +1,75 @@
+"""The table of rules, and what rules share.
+
+A rule is an ordinary function over tensors, with the operator's signature. It writes functional
+PyTorch; operators it calls that have a rule are decomposed in turn. It need not care for the
+result's dtype and strides: whoever applies it converts to what the operator promises, once, which
+is where eager rounds. `NotImplemented` says that this call stays as it is.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor
+from torch._ops import OpOverload
+
+Rule: TypeAlias = Callable[..., Any]
+
+RULES: dict[OpOverload, Rule] = {}
+
+HALF = (torch.bfloat16, torch.float16)
+
+
+def rule(*ops: OpOverload) -> Callable[[Rule], Rule]:
+    """Register a rule for overloads that read alike; a second rule for an overload raises."""
+
+    def register(f: Rule) -> Rule:
+        for op in ops:
+            if op in RULES:
+                raise KeyError(f"{op} already has a rule")
+            RULES[op] = f
+        return f
+
+    return register
+
+
+def overloads(namespace: Any, names: str) -> list[OpOverload]:
+    """`"gelu.default sum.dim_IntList"` as overloads; names this torch lacks are left out."""
+    found = []
+    for name in names.split():
+        packet, _, overload = name.partition(".")
+        op = getattr(getattr(namespace, packet, None), overload or "default", None)
+        if op is not None:
+            found.append(op)
+    return found
+
+
+def wide(x: Any) -> Any:
+    """Half precision becomes float32, in which eager's kernels compute; all else stays."""
+    if isinstance(x, Tensor) and x.dtype in HALF:
+        return x.to(torch.float32)
+    return x
+
+
+def in_float32(f: Rule) -> Rule:
+    """The rule sees half-precision operands as float32."""
+
+    @functools.wraps(f)
+    def widened(*args: Any, **kwargs: Any) -> Any:
+        return f(*map(wide, args), **{k: wide(a) for k, a in kwargs.items()})
+
+    return widened
+
+
+def fold(x: Tensor, dims: list[int], keepdim: bool = False) -> Tensor:
+    """Sum over `dims`; over none is x itself (`x.sum([])` would fold everything)."""
+    return x.sum(dims, keepdim=keepdim) if dims else x
+
+
+def count(x: Tensor, dims: list[int] | None) -> int:
+    """How many elements a reduction over `dims` folds (None or []: all)."""
+    n = 1
+    for d in dims if dims else range(x.ndim):
+        n = n * (x.shape[d] if x.ndim else 1)
+    return n
