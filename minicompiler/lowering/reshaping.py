@@ -22,7 +22,7 @@ def axis(dim: int, ndim: int) -> int:
     return dim + ndim if dim < 0 else dim
 
 
-@lowering(aten.alias.default, aten.detach.default, view=True)
+@lowering("alias", "detach", "lift", "lift_fresh", view=True)
 def alias(x: Lazy) -> Lazy:
     return x
 
