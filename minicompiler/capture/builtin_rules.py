@@ -76,6 +76,11 @@ def _isinstance(ev: "E", v: Value, classes: Value) -> Value:
     return const_bool(model.is_instance(ev, v, classes))
 
 
+@rule(type.__instancecheck__)
+def _type_instancecheck(ev: "E", cls: Value, v: Value) -> Value:
+    return const_bool(issubclass(v.cls, cls.real))
+
+
 @rule(issubclass)
 def _issubclass(ev: "E", cls: Value, classes: Value) -> Value:
     wanted = constant(classes)

@@ -20,16 +20,20 @@ from ..errors import Unsupported
 from ..settings import config
 from . import builtin_rules, container_rules, polyfills
 from .emit import Text, Unbuildable
-from .evaluator import Evaluation
+from .evaluator import Evaluation, trusted
 from .frame import BreakHere, Frame, Handled
+from .facts import overlaps
 from .guards import GuardSet
 from .resume import LANDINGS, Entry, after, cells, enter
 from .source import Cell as CellSource
+from .source import Const as ConstSource
 from .source import Local
-from .values import NULL, Lazy, Obj, Raised, Tensor, Value, describe
+from .values import NULL, Dict, Lazy, Obj, Raised, Tensor, Value, describe
 
 CompileGraph = Callable[[fx.GraphModule, list[Any]], Callable[..., Any]]
 TABLES = (builtin_rules, container_rules, polyfills)  # imported for what they register
+# Frames of Python and torch themselves are not worth a graph of their own, but for these.
+COMPILED_PARTS = ("torch.nn.modules", "torch.nn.utils", "torch.optim", "torch.distributions")
 REFUSED_FLAGS = 0x20 | 0x80 | 0x100 | 0x200  # generators and coroutines
 
 
@@ -78,6 +82,9 @@ def convert(
         return Skip("runs eagerly up to the next graph")
     if code.co_flags & REFUSED_FLAGS:
         return Skip("generators and coroutines run eagerly")
+    module = f_globals.get("__name__")
+    if trusted(module) and not str(module).startswith(COMPILED_PARTS):
+        return Skip(f"code of {module} runs eagerly unless it is called by compiled code")
     attempt = Attempt()
     while True:
         guards = GuardSet([*parameters(code), *code.co_freevars], f_globals, builtins)
@@ -205,9 +212,7 @@ def finish(
         text.names["graph"] = compiled
     else:
         graph_line = "pass"
-    if ev.graph.mutated():
-        distinct = [t.source for t in ev.graph.inputs if t.source is not None]
-        ev.guards.add("DISTINCT", None, tuple(distinct), frame.where())
+    guard_aliasing(ev, frame)
     body = [*text.reads, graph_line, *text.lines]
     source = f"def {safe(code.co_name)}({', '.join(plain.values())}):\n    " + "\n    ".join(body)
     exec(compile(source, f"<replacement of {code.co_name}>", "exec"), text.names)
@@ -219,6 +224,28 @@ def finish(
         record.count("breaks")
         record.reason(f"{attempt.reason}\n  at {attempt.where}")
     return Converted(replacement, ev.guards, source)
+
+
+def guard_aliasing(ev: Evaluation, frame: Frame) -> None:
+    """Where something is written, which objects are one decides what the frame does."""
+    written = [of for of in ev.effects.order.values() if isinstance(of, Obj)]
+    classes = {(of.owner or of if isinstance(of, Dict) else of).cls for of in written}
+    for cls in classes:
+        group = [v for v in ev.memo.values() if v.cls is cls and is_outside(v)]
+        group = [v for v in group if not isinstance(v, Dict) or v.owner is None]
+        if len(group) > 1:
+            ev.guards.add("DISTINCT", None, tuple(v.source for v in group), frame.where())
+    if ev.graph.mutated():
+        group = [t for t in ev.graph.inputs if is_outside(t)]
+        sources = tuple(t.source for t in group)
+        if len(group) > 1:
+            ev.guards.add("DISTINCT", None, sources, frame.where())
+            pairs = overlaps([t.real for t in group])
+            ev.guards.add("OVERLAPS", None, (sources, pairs), frame.where())
+
+
+def is_outside(v: Value) -> bool:
+    return v.source is not None and not isinstance(v.source.root, ConstSource)
 
 
 def safe(name: str) -> str:

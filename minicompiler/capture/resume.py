@@ -153,7 +153,7 @@ def _body(
                 in_head = item.name != "RESUME"
                 continue
             if isinstance(item.arg, CellVar):
-                item = Instr(item.name, FreeVar(item.arg), location=item.location)
+                item = Instr(item.name, FreeVar(item.arg.name), location=item.location)
             if rewrite and raw == entry_raw:
                 yield from _without_method(item)
                 continue

@@ -1,0 +1,1 @@
+"""(the stage's helper writes: one line, then In / Out / Invariant)"""
