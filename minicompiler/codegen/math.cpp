@@ -246,6 +246,22 @@ static inline uint16_t to_float16(float x) {
 template <class T> static inline T maximum(T a, T b) { return (a > b) | (a != a) ? a : b; }
 template <class T> static inline T minimum(T a, T b) { return (a < b) | (a != a) ? a : b; }
 
+// Does value v at position p come before the best so far? A NaN wins, then the first position.
+template <class T, class P> static inline bool above(T v, P p, T best, P at) {
+    bool equal = (v == best) | ((v != v) & (best != best));
+    return (v > best) | ((v != v) & (best == best)) | (equal & (p < at));
+}
+template <class T, class P> static inline bool below(T v, P p, T best, P at) {
+    bool equal = (v == best) | ((v != v) & (best != best));
+    return (v < best) | ((v != v) & (best == best)) | (equal & (p < at));
+}
+
+template <class To, class From> static inline To bitcast(From x) {
+    To y;
+    __builtin_memcpy(&y, &x, sizeof y);
+    return y;
+}
+
 template <class T> static inline T sign(T x) { return T((x > T(0)) - (x < T(0))); }
 
 static inline float fmod(float a, float b) { return __builtin_fmodf(a, b); }

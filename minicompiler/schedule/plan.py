@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import torch
 
-from ..ir.nodes import Computed, Extern, Layout, Program, Scatter
+from ..ir.nodes import Computed, Extern, Layout, Program
 from ..symbolic.expr import Expr
 
 
@@ -26,6 +26,7 @@ class Kernel:
     `internal` buffers are read by nobody outside: they need no memory. `rows` are those among
     them that one reduction separates from a reader, so a loop over `folded` cannot keep them in
     registers: they need memory for `folded` elements (of one iteration of `ranges`) at a time.
+    A node over `ranges` alone has the pass after which its operands are known, -1: before any.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Kernel:
     mutated: tuple[str, ...] = ()  # written in place, by the names before the write
     internal: frozenset[str] = frozenset()
     rows: frozenset[str] = frozenset()
+    passes: tuple[int, ...] = ()  # of each node: the loop over `folded` that it is in, or follows
     template: Extern | None = None  # a matrix product that `nodes` follow within one launch
 
     @property
@@ -115,7 +117,3 @@ class Plan:
         """Each kernel once, in order of first launch."""
         launched = {s.kernel.name: s.kernel for s in self.steps if isinstance(s, Launch)}
         return list(launched.values())
-
-
-def is_scatter(node: Computed) -> bool:
-    return isinstance(node.loop, Scatter)

@@ -1,0 +1,570 @@
+"""Loop IR -> C++: the kernels of CPU tensors.
+
+    pointwise   loops over `ranges`, the last of them in vectors
+    rows        for each point of `ranges` one or more passes over `folded`: what a reduction gives
+                is known to the next pass, and the row is still in the cache
+    columns     the same where memory is contiguous along `ranges`: a strip of columns at a time,
+                each accumulator an array with an element for each column
+
+A vector is written as a loop under `omp simd` that has no dependence between its iterations:
+accumulators are arrays with a partial result for each `lane`, which compilers keep in registers.
+Partial results are combined in pairs, so a sum is more exact than one running total, and the same
+whatever the number of threads. A value is computed in the outermost loop that knows its operands.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..errors import Unsupported
+from ..ir import ops
+from ..ir.dtypes import DtypeHandler
+from ..ir.nodes import Computed, Layout, Reduction, Scatter
+from ..ir.ops import result_dtype
+from ..settings import config
+from ..symbolic.expr import Expr, Symbol, add_all, as_expr, product, sym
+from ..symbolic.printing import to_c
+from ..symbolic.ranges import Interval, bounds, index_range, proves_positive, simplify
+from .cpp_loops import Axis, nest, over_all, run
+from .cpp_ops import COMPARISONS, DIVISIONS, TYPES, conversion, expression, literal, with_math
+from .cpp_reduce import POSITIONS, Accumulator
+from .source import KernelSource
+
+if TYPE_CHECKING:
+    from ..schedule.plan import Kernel, Plan
+
+LANES = 32  # partial results of a row's reduction: four vectors of 8 floats hide the latency
+STRIP, LEAST_STRIP = 64, 8  # columns side by side
+TILE = 32  # of a transposed access, in both directions
+CHUNK = 4096  # elements of a long row that one thread takes, where there are few rows
+EXACT = 512  # floats that one lane adds up before its sum goes into a total in double
+WORTH = 32768  # additions that are worth waking other threads for
+STACK = 1 << 18  # bytes of rows kept on the stack
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A C++ variable or constant. `depth`: of the block that it is known in, 0 the outermost."""
+
+    text: str
+    dtype: torch.dtype
+    depth: int
+    expr: Expr | None = None  # of an index used as a value
+
+
+@dataclass(slots=True)
+class Block:
+    """A loop, or several that share a body; outermost, the function."""
+
+    head: tuple[str, ...]
+    lines: list["str | Block"] = field(default_factory=list)
+    known: dict[tuple[str, torch.dtype], Value] = field(default_factory=dict)
+    checks: bool = False  # an index is checked within
+
+    def text(self, depth: int = 0) -> str:
+        pad = "    " * depth
+        inside = "".join(
+            line.text(depth + 1) if isinstance(line, Block) else f"{pad}    {line}\n"
+            for line in self.lines
+        )
+        clause = " reduction(max : failed)" if self.checks else ""
+        head = [h + clause if h.startswith("#pragma omp") else h for h in self.head]
+        return "\n".join(pad + h for h in head) + f" {{\n{inside}{pad}}}\n"
+
+
+def loop_text(name: str, start: str, stop: str, step: int = 1) -> str:
+    then = f"{name}++" if step == 1 else f"{name} += {step}"
+    return f"for (int64_t {name} = {start}; {name} < {stop}; {then})"
+
+
+def smaller(a: str, b: object) -> str:
+    return f"minimum(int64_t({a}), int64_t({b}))"
+
+
+def emit(kernel: "Kernel", plan: "Plan") -> KernelSource:
+    """The text of one kernel; Unsupported for a dtype or an op that has no C++ form."""
+    return _Writer(kernel, plan).source()
+
+
+class _Writer:
+    """Writes one kernel; is itself the handler under which the bodies are read."""
+
+    def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
+        self.kernel, self.layouts = kernel, plan.program.layouts()
+        self.layouts |= {node.name: node.layout for node in kernel.nodes}
+        self.nest = nest(kernel, self.layouts)
+        self.work = product((*kernel.ranges, *kernel.folded))
+        self.pointers = self._pointers()
+        self.ranges: dict[Expr, Interval] = {
+            size: Interval(2, 2**62)  # 0 and 1 never become symbols
+            for layout in plan.program.inputs.values()
+            if isinstance(layout, Layout)
+            for size in layout.size
+            if isinstance(size, Symbol)
+        }
+        self.blocks: list[Block] = []
+        self.depths: dict[Expr, int] = {}  # of loop variables, and of values used as indices
+        self.values: dict[str, Value] = {}  # of buffers: what is in a variable here
+        self.arrays: dict[str, str] = {}  # of buffers: an element for each column of a strip
+        self.folds: dict[str, Accumulator] = {}
+        self.mask: Value | None = None
+        self.lane, self.count = "lane", 0
+        self.symbols: dict[str, str] = {}
+        self.checks: list[str] = []
+
+    # -------------------------------------------------------------------------------- the function
+
+    def source(self) -> KernelSource:
+        kernel = self.kernel
+        name = f'extern "C" int64_t {kernel.name}(void** buffers, const int64_t* symbols)'
+        function = Block((name,))
+        self.blocks.append(function)
+        if self.work != 0 or kernel.folded:
+            with ops.handling(self):
+                self.outer_loops()
+        head: list[str | Block] = []
+        for k, (buffer, pointer) in enumerate(self.pointers.items()):
+            of = TYPES[self.layouts[buffer].dtype]
+            of = f"const {of}" if pointer.startswith("in_ptr") else of
+            head.append(f"{of}* __restrict__ {pointer} = ({of}*)buffers[{k}];")
+        for k, (symbol, sort) in enumerate(self.symbols.items()):
+            real = sort == "float"
+            value = f"bitcast<double>(symbols[{k}])" if real else f"symbols[{k}]"
+            head.append(f"const {'double' if real else 'int64_t'} {symbol} = {value};")
+        head += ["int64_t failed = 0;"] if self.checks else []
+        function.lines = [*head, *function.lines, f"return {'failed' if self.checks else '0'};"]
+        text = with_math(function.text())
+        return KernelSource(kernel.name, text, kernel.args, tuple(self.symbols), tuple(self.checks))
+
+    def _pointers(self) -> dict[str, str]:
+        kernel, names = self.kernel, {}
+        counts = dict.fromkeys(("in_out_ptr", "in_ptr", "out_ptr"), 0)
+        for buffer in kernel.args:
+            if self.layouts[buffer].dtype not in TYPES:
+                raise Unsupported(f"C++ for the dtype {self.layouts[buffer].dtype}")
+            kind = "in_out_ptr" if buffer in kernel.mutated else "in_ptr"
+            kind = "out_ptr" if buffer in kernel.writes else kind
+            names[buffer] = f"{kind}{counts[kind]}"
+            counts[kind] += 1
+        return names
+
+    # -------------------------------------------------------------------------------------- blocks
+
+    @contextlib.contextmanager
+    def block(self, *head: str, axes: Sequence[Axis] = ()) -> Iterator[None]:
+        """Lines written within go between braces after `head`; `axes` are known there."""
+        if not any(head):
+            yield
+            return
+        self.blocks.append(Block(tuple(h for h in head if h)))
+        for axis in axes:
+            self.define(axis)
+        yield
+        block = self.blocks.pop()
+        self.blocks[-1].lines.append(block)
+        self.values = {b: v for b, v in self.values.items() if v.depth < len(self.blocks)}
+
+    def define(self, axis: Axis) -> None:
+        """From here on the variable of `axis` is known."""
+        self.depths[axis.symbol] = len(self.blocks) - 1
+        self.ranges[axis.symbol] = index_range(axis.size)
+
+    def line(self, *lines: str) -> None:
+        self.blocks[-1].lines += lines
+
+    def loop(self, axis: Axis) -> str:
+        return loop_text(axis.name, "0", self.text(axis.size))
+
+    def parallel(self, loops: int) -> str:
+        """The pragma for so many loops, or nothing where threads do not pay."""
+        work = self.work * max(self.nest.cost // 4, 1)
+        if not config.openmp or loops == 0 or (work.is_const and int(work) < WORTH):
+            return ""
+        collapse = f" collapse({loops})" if loops > 1 else ""
+        clause = "" if work.is_const else f" if ({self.text(work)} >= {WORTH})"
+        return f"#pragma omp parallel for{collapse}{clause}"
+
+    # --------------------------------------------------------------------------------------- loops
+
+    def outer_loops(self) -> None:
+        """The loops over `ranges`, and within them everything else."""
+        outer, inner = self.nest.outer, self.nest.inner
+        if inner and not self.nest.columns:
+            self.around(outer, [], self.passes)
+        elif not outer:
+            self.run_nodes(self.kernel.nodes)
+        elif inner:
+            self.strip = self._strip()
+            strip = f"{outer[-1].name}_strip"
+            strips = loop_text(strip, "0", self.text(outer[-1].size), self.strip)
+            self.around(outer[:-1], [strips], self.passes)
+        else:
+            self.pointwise()
+
+    def around(self, axes: Sequence[Axis], more: list[str], body: Callable[[], None]) -> None:
+        """`body` within loops over `axes`, then `more` loops, shared between threads."""
+        heads = [*map(self.loop, axes), *more]
+        with self.block(self.parallel(len(heads)), *heads, axes=axes):
+            body()
+
+    def pointwise(self) -> None:
+        outer, across, last = self.nest.outer[:-1], self.nest.across, self.nest.outer[-1]
+        name, size = last.name, self.text(last.size)
+        count = product(a.size for a in outer)
+        few = count.is_const and int(count) < 16
+        if across is not None:
+            # both tiles of memory stay in the cache while one is read along and one across
+            rest = [axis for axis in outer if axis is not across]
+            pair = (across, last)
+            tiles = [loop_text(f"{a.name}_tile", "0", self.text(a.size), TILE) for a in pair]
+
+            def tile() -> None:
+                stops = [self.stop(a, f"{a.name}_tile", TILE) for a in pair]
+                head = loop_text(across.name, f"{across.name}_tile", stops[0])
+                with self.block(head, axes=[across]):
+                    self.vectors(last, f"{name}_tile", stops[1])
+
+            self.around(rest, tiles, tile)
+        elif not outer and (pragma := self.parallel(1)):
+            self.vectors(last, "0", size, pragma.replace("for", "for simd", 1))
+        elif few and self.parallel(1) and not (last.size.is_const and int(last.size) < 2 * CHUNK):
+            chunks = loop_text(f"{name}_chunk", "0", size, CHUNK)
+            piece = lambda: self.vectors(
+                last, f"{name}_chunk", self.stop(last, f"{name}_chunk", CHUNK)
+            )
+            self.around(outer, [chunks], piece)
+        else:
+            self.around(outer, [], lambda: self.vectors(last, "0", size))
+
+    def stop(self, axis: Axis, start: str, step: int) -> str:
+        """Where a piece of `axis` ends that has at most `step` elements."""
+        if axis.size % step == 0:
+            return f"{start} + {step}"
+        stop = f"{axis.name}_stop"
+        self.line(f"const int64_t {stop} = {smaller(f'{start} + {step}', self.text(axis.size))};")
+        return stop
+
+    def vectors(self, axis: Axis, start: str, stop: str, pragma: str = "#pragma omp simd") -> None:
+        """All nodes in one loop."""
+        with self.block(pragma, loop_text(axis.name, start, stop), axes=[axis]):
+            self.run_nodes(self.kernel.nodes)
+
+    # -------------------------------------------------------------------------------------- passes
+
+    def passes(self) -> None:
+        """What is known before any loop over `folded`, then loop after loop."""
+        kernel = self.kernel
+        if self.nest.columns:
+            axis = self.nest.outer[-1]
+            if axis.size % self.strip != 0:
+                rest = f"{self.text(axis.size)} - {axis.name}_strip"
+                self.line(f"const int64_t lanes = {smaller(rest, self.strip)};")
+        for node in kernel.nodes:
+            if node.name in kernel.rows:
+                length = product(kernel.folded) * (self.strip if self.nest.columns else 1)
+                self.line(f"{TYPES[node.layout.dtype]} {node.name}_row[{self.text(length)}];")
+        when = kernel.passes or (0,) * len(kernel.nodes)
+        for number in range(-1, max(when) + 1):
+            here = [node for node, its in zip(kernel.nodes, when) if its == number]
+            full = [node for node in here if not kernel.folded or over_all(node, kernel)]
+            rows = [node for node in here if node not in full]
+            if full:
+                self.one_pass(full)
+            if rows:
+                self.once_a_row(rows)
+
+    def one_pass(self, nodes: list[Computed]) -> None:
+        """One loop over `folded` for all of `nodes`."""
+        *before, last = self.nest.inner
+        size, columns = last.size, self.nest.columns
+        heads, start, stop = [self.loop(axis) for axis in before], "0", self.text(size)
+        folds = [node for node in nodes if isinstance(node.loop, Reduction)]
+        limit = EXACT if columns else EXACT * LANES
+        sums = any(
+            node.loop.kind == "sum" and node.layout.dtype == torch.float32
+            for node in folds
+            if isinstance(node.loop, Reduction)
+        )
+        chunks = sums and not (size.is_const and int(size) <= limit)
+        if chunks:
+            start = f"{last.name}_chunk"
+            heads.append(loop_text(start, "0", stop, limit))
+        exact = bool(heads) and (chunks or int(size) >= 8 * LANES)
+        fits = min(LANES, int(size)) if size.is_const else LANES
+        lanes = self.strip if columns else 1 << max(fits.bit_length() - 1, 0)
+        for node in folds:
+            self.folds[node.name] = self._accumulator(node, lanes, exact)
+        made = [self.folds[node.name] for node in folds]
+        for fold in made:
+            self.line(*fold.total(), *(() if fold.exact else fold.start()))
+        with self.block(*heads, axes=before):
+            if chunks:
+                stop = self.stop(last, start, limit)
+            for fold in made:
+                self.line(*(fold.start() if fold.exact else ()))
+            self.along(nodes, last, start, stop, lanes if folds else 0)
+            for fold in made:
+                self.line(*(fold.flush() if fold.exact else ()))
+        for fold in made:
+            self.line(*fold.finish())
+        with self.lane_loop() if columns and folds else contextlib.nullcontext():
+            for node in folds:
+                result = self.let(self.folds[node.name].result, node.layout.dtype, self.here)
+                self.store(node, result, node.layout.index(self.nest.index))
+
+    def _accumulator(self, node: Computed, lanes: int, exact: bool) -> Accumulator:
+        loop = node.loop
+        assert isinstance(loop, Reduction)
+        dtype = loop.dtype
+        if loop.kind in POSITIONS:
+            with ops.handling(DtypeHandler(self.layouts)):
+                dtype = loop.inner(self.nest.index, self.nest.folded)
+        exact = exact and loop.kind == "sum" and dtype == torch.float32
+        if self.nest.columns and loop.kind not in POSITIONS:
+            self.arrays[node.name] = f"{node.name}_lanes"
+        return Accumulator(node.name, loop.kind, dtype, lanes, self.nest.columns, exact)
+
+    def along(self, nodes: list[Computed], axis: Axis, start: str, stop: str, lanes: int) -> None:
+        """`nodes` along the last of the inner loops; `lanes` of a row at once, 0: any number."""
+        loop = loop_text(axis.name, start, stop)
+        if self.nest.columns:
+            with self.block(loop, axes=[axis]), self.lane_loop():
+                self.run_nodes(nodes)
+            return
+        if not lanes:
+            # a Scatter that adds may hit one element twice
+            adds = any(isinstance(node.loop, Scatter) for node in nodes)
+            with self.block("" if adds else "#pragma omp simd", loop, axes=[axis]):
+                self.run_nodes(nodes)
+            return
+        block = f"{axis.name}_block"
+        head = f"for (int64_t {block} = {start}; {block} + {lanes} <= {stop}; {block} += {lanes})"
+        with self.block(head), self.block("#pragma omp simd", loop_text("lane", "0", str(lanes))):
+            self.define(axis)
+            self.line(f"const int64_t {axis.name} = {block} + lane;")
+            self.run_nodes(nodes)
+        if axis.size % lanes == 0:
+            return
+        rest = self.text(axis.size // lanes * lanes)
+        if start != "0":
+            rest = f"{stop} - ({stop} - {start}) % {lanes}"
+        self.lane = "0"
+        with self.block(loop_text(axis.name, rest, stop), axes=[axis]):
+            self.run_nodes(nodes)
+        self.lane = "lane"
+
+    @contextlib.contextmanager
+    def lane_loop(self) -> Iterator[None]:
+        """The columns of a strip, side by side."""
+        axis = self.nest.outer[-1]
+        stop = str(self.strip) if axis.size % self.strip == 0 else "lanes"
+        with self.block("#pragma omp simd", loop_text("lane", "0", stop)):
+            self.define(axis)
+            self.line(f"const int64_t {axis.name} = {axis.name}_strip + lane;")
+            yield
+
+    def once_a_row(self, nodes: list[Computed]) -> None:
+        """Nodes over `ranges` alone."""
+        if not self.nest.columns:
+            self.run_nodes(nodes)
+            return
+        for node in nodes:
+            self.line(f"{TYPES[node.layout.dtype]} {node.name}_lanes[{self.strip}];")
+        with self.lane_loop():
+            for node in nodes:
+                self.run_nodes([node])
+                self.line(f"{node.name}_lanes[lane] = {self.values[node.name].text};")
+        self.arrays |= {node.name: f"{node.name}_lanes" for node in nodes}
+
+    def _strip(self) -> int:
+        """Columns side by side: fewer where rows of them are kept."""
+        size = self.nest.outer[-1].size
+        strip = STRIP
+        if size.is_const and int(size) < STRIP:
+            strip = 1 << max(int(size) - 1, 0).bit_length()
+        for name in self.kernel.rows:
+            length = int(product(self.kernel.folded)) * self.layouts[name].dtype.itemsize
+            while strip > LEAST_STRIP and strip * length > STACK // len(self.kernel.rows):
+                strip //= 2
+        return strip
+
+    # --------------------------------------------------------------------------------------- nodes
+
+    def run_nodes(self, nodes: Sequence[Computed]) -> None:
+        """What each node does at the current point."""
+        for node in nodes:
+            value, place = run(node, self.nest.index, self.nest.folded)
+            if node.name in self.folds:
+                position = self._flat(self.kernel.folded, self.nest.folded)
+                at = self.text(position) if self.folds[node.name].at else ""
+                self.line(*self.folds[node.name].update(self.lane, value.text, at))
+                continue
+            assert place is not None
+            adds = isinstance(node.loop, Scatter) and node.loop.mode == "add"
+            self.store(node, value, place, "+=" if adds else "=")
+
+    def store(self, node: Computed, value: Value, place: Expr, sign: str = "=") -> None:
+        self.values[node.name] = value
+        name, kernel = node.name, self.kernel
+        if name in kernel.rows:
+            self.line(f"{self._row(name)} = {value.text};")
+        if name in kernel.internal:
+            return
+        target = f"{self.pointers[kernel.memory(name)]}[{self.text(place)}]"
+        text = value.text
+        if sign == "+=" and value.dtype in (torch.bfloat16, torch.float16, torch.bool):
+            raise Unsupported(f"C++ for adding {value.dtype} where indices say")
+        self.line(f"{target} {sign} {text};")
+
+    def _row(self, name: str) -> str:
+        """The element of a row that is kept for a later pass."""
+        flat = self._flat([a.size for a in self.nest.inner], [a.symbol for a in self.nest.inner])
+        lane = f"*{self.strip} + lane" if self.nest.columns else ""
+        text = self.text(flat)
+        return f"{name}_row[{f'({text})' if lane else text}{lane}]"
+
+    def _flat(self, sizes: Sequence[Expr], index: Sequence[Expr]) -> Expr:
+        """The row-major position."""
+        steps = [product(sizes[k + 1 :]) for k in range(len(sizes))]
+        return add_all(i * step for i, step in zip(index, steps))
+
+    # ------------------------------------------------------------------------------- the vocabulary
+
+    @property
+    def here(self) -> int:
+        return len(self.blocks) - 1
+
+    def text(self, e: Expr) -> str:
+        """An index expression; the symbols in it become parameters."""
+        e = simplify(e, self.ranges)
+        for symbol in sorted(e.free, key=str):
+            if symbol not in self.depths:
+                self.symbols.setdefault(str(symbol), symbol.sort)
+        return to_c(e, self.ranges)
+
+    def depth(self, e: Expr) -> int:
+        return max((self.depths.get(s, 0) for s in e.free), default=0)
+
+    def let(self, text: str, dtype: torch.dtype, depth: int, expr: Expr | None = None) -> Value:
+        """The variable that holds `text`, in the block at `depth`; equal texts share one."""
+        block, key = self.blocks[depth], (text, dtype)
+        if key not in block.known:
+            value = Value(f"tmp{self.count}", dtype, depth, expr)
+            self.count += 1
+            block.known[key] = value
+            block.lines.append(f"const {TYPES[dtype]} {value.text} = {text};")
+        return block.known[key]
+
+    def load(self, buffer: str, index: Expr) -> Value:
+        if buffer in self.values:
+            return self.values[buffer]
+        dtype = self.layouts[buffer].dtype
+        if buffer in self.arrays:
+            return self.let(f"{self.arrays[buffer]}[lane]", dtype, self.here)
+        if buffer in self.kernel.rows:
+            return self.let(self._row(buffer), dtype, self.here)
+        memory = self.kernel.memory(buffer)
+        index = simplify(index, self.ranges)
+        text, depth = f"{self.pointers[memory]}[{self.text(index)}]", self.depth(index)
+        written = memory in self.kernel.mutated or memory in self.kernel.writes
+        if written or self.work == 0:  # neither too early, nor where no iteration would read it
+            depth = self.here
+        if self.mask is not None:
+            text = f"{self.mask.text} ? {text} : {literal(0, dtype)}"
+            depth = max(depth, self.mask.depth)
+        return self.let(text, dtype, depth)
+
+    def constant(self, value: Any, dtype: torch.dtype) -> Value:
+        if not isinstance(value, Expr):
+            whole = as_expr(value) if type(value) is int else None
+            return Value(literal(value, dtype), dtype, 0, whole)
+        if value.is_const:
+            return self.constant(value.const, dtype)
+        return self.index_expr(value, dtype)
+
+    def index_expr(self, expr: Expr, dtype: torch.dtype) -> Value:
+        expr = simplify(expr, self.ranges)
+        if expr.is_const:
+            return self.constant(expr.const, dtype)
+        of = {"int": torch.int64, "float": torch.float64, "bool": torch.bool}[expr.sort]
+        text = self.text(expr)
+        if of == torch.int64 and dtype != of and self._short(expr):
+            text, of = f"int32_t({text})", torch.int32  # which vectors can convert
+        whole = expr if expr.sort == "int" and not dtype.is_floating_point else None
+        return self.let(conversion(text, of, dtype), dtype, self.depth(expr), whole)
+
+    def _short(self, expr: Expr) -> bool:
+        limits = bounds(expr, self.ranges)
+        return all(
+            not isinstance(end, Expr) and -(2**31) <= end < 2**31 for end in (limits.lo, limits.hi)
+        )
+
+    def indirect(self, value: Value, size: Expr, check: bool = True) -> Expr:
+        index = self.let(conversion(value.text, value.dtype, torch.int64), torch.int64, value.depth)
+        if check:
+            index = self._checked(index, size)
+        symbol = sym(index.text)
+        self.depths[symbol] = index.depth
+        self.ranges[symbol] = index_range(size)
+        return symbol
+
+    def _checked(self, index: Value, size: Expr) -> Value:
+        """`index`, or 0 after noting that it is out of range."""
+        limit = self.text(size)
+        message = f"index out of range: a dimension has size {size}"
+        if message not in self.checks:
+            self.checks.append(message)
+        number = self.checks.index(message) + 1
+        depth = max(index.depth, self.depth(size), self.mask.depth if self.mask else 0)
+        bad = f"uint64_t({index.text}) >= uint64_t({limit})"
+        if self.mask is not None:
+            bad = f"({bad}) & {self.mask.text}"
+        wrong = self.let(bad, torch.bool, depth)
+        checked = self.let(f"{wrong.text} ? int64_t(0) : {index.text}", torch.int64, depth)
+        block = self.blocks[depth]
+        if (line := f"failed = {wrong.text} ? {number} : failed;") not in block.lines:
+            block.lines.append(line)
+        if not proves_positive(size, self.ranges):  # then not even element 0 may be read
+            self.blocks[0].lines.append(f"if ({limit} < 1) return {number};")
+        for outer in self.blocks[1 : depth + 1]:
+            outer.checks = True
+        return checked
+
+    def masked(
+        self, mask: Value, body: Callable[[], Value], other: Any, dtype: torch.dtype
+    ) -> Value:
+        outside = self.mask
+        self.mask = mask if outside is None else self.default("logical_and", outside, mask)
+        value = body()
+        self.mask = outside
+        text = f"{mask.text} ? {value.text} : {literal(other, dtype)}"
+        return self.let(text, dtype, max(mask.depth, value.depth))
+
+    def to_dtype(self, x: Value, dtype: torch.dtype) -> Value:
+        if x.dtype == dtype:
+            return x
+        if x.expr is not None and dtype.is_floating_point:
+            return self.index_expr(x.expr, dtype)
+        return self.let(conversion(x.text, x.dtype, dtype), dtype, x.depth)
+
+    def bitcast(self, x: Value, dtype: torch.dtype) -> Value:
+        return self.let(f"bitcast<{TYPES[dtype]}>({x.text})", dtype, x.depth)
+
+    def random(self, kind: str, seed: Value, offset: Value) -> Value:
+        dtype = torch.int64 if kind == "randint" else torch.float32
+        text = f"random_{kind}({seed.text}, {offset.text})"
+        return self.let(text, dtype, max(seed.depth, offset.depth))
+
+    def default(self, name: str, *args: Value) -> Value:
+        dtype, texts = result_dtype(name, *(a.dtype for a in args)), [a.text for a in args]
+        depth = max(a.depth for a in args)
+        if name in COMPARISONS and all(a.expr is not None and self._short(a.expr) for a in args):
+            texts = [f"int32_t({self.text(a.expr)})" for a in args if a.expr is not None]
+        if name in DIVISIONS and self.mask is not None and not dtype.is_floating_point:
+            # where the mask does not hold a divisor may be 0
+            texts[1] = f"({self.mask.text} ? {texts[1]} : {literal(1, dtype)})"
+            depth = max(depth, self.mask.depth)
+        return self.let(expression(name, texts, args[-1].dtype), dtype, depth)

@@ -1,0 +1,210 @@
+"""Which loops a C++ kernel has: dimensions in the order of memory, joined where they can be.
+
+A kernel's iteration space is `ranges` x `folded`. Here each of the two becomes a list of axes, and
+the kernel's own indices become expressions of them. One axis is that of the vectors: neighbours on
+it are neighbours in memory for most of what the kernel reads and writes.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..ir import ops
+from ..ir.dtypes import DtypeHandler
+from ..ir.nodes import Computed, Index, Layout, Reduction, Scatter, Value
+from ..symbolic.expr import Expr, as_expr, polynomial, product, sym
+from ..symbolic.ranges import Interval, index_range, simplify
+from .cpp_ops import COSTS
+
+if TYPE_CHECKING:
+    from ..schedule.plan import Kernel
+
+FEW = 8  # folding fewer elements than this is no work for a vector: take rows side by side
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One loop."""
+
+    symbol: Expr
+    size: Expr
+
+    @property
+    def name(self) -> str:
+        return str(self.symbol)
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """`outer` loops over the kernel's ranges, `inner` ones over what it folds.
+
+    `index` and `folded` are the kernel's own indices in terms of these. The last axis of `inner`,
+    or with `columns` (or nothing to fold) the last of `outer`, is that of the vectors. `across` is
+    an axis that lies contiguously in some access in which that of the vectors does not. `cost` is
+    the number of additions that an element is worth.
+    """
+
+    outer: tuple[Axis, ...]
+    inner: tuple[Axis, ...]
+    index: Index
+    folded: Index
+    columns: bool
+    across: Axis | None
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A position in memory; of weight 0: one that matters little, or an index used as a value."""
+
+    index: Expr
+    weight: int
+    store: bool = False
+
+
+class Reader(DtypeHandler):
+    """Collects every index expression of a body, and what the body costs."""
+
+    def __init__(self, layouts: dict[str, Layout]) -> None:
+        super().__init__(layouts)
+        self.accesses: list[Access] = []
+        self.cost, self.weight = 0, 1
+
+    def load(self, buffer: str, index: Expr) -> torch.dtype:
+        self.accesses.append(Access(index, self.weight))
+        self.cost += 1
+        return super().load(buffer, index)
+
+    def index_expr(self, expr: Expr, dtype: torch.dtype) -> torch.dtype:
+        self.accesses.append(Access(expr, 0))
+        return dtype
+
+    def random(self, kind: str, seed: Any, offset: Any) -> torch.dtype:
+        self.cost += COSTS["random"]
+        return super().random(kind, seed, offset)
+
+    def default(self, name: str, *operands: torch.dtype) -> torch.dtype:
+        self.cost += COSTS.get(name, 1)
+        return super().default(name, *operands)
+
+
+def over_all(node: Computed, kernel: "Kernel") -> bool:
+    """Does the node run over `folded` too?"""
+    return isinstance(node.loop, Reduction) or len(node.loop.ranges) > len(kernel.ranges)
+
+
+def run(node: Computed, index: Index, folded: Index) -> tuple[Value, Expr | None]:
+    """The value of a node at a point of the kernel's space, and where it goes (not: a fold)."""
+    loop = node.loop
+    if isinstance(loop, Reduction):
+        return loop.inner(index, folded), None
+    here = (*index, *folded)[: len(loop.ranges)]
+    target = loop.target(here) if isinstance(loop, Scatter) else here
+    return loop.inner(here), node.layout.index(target)
+
+
+def stride(e: Expr, axis: Expr) -> Expr | None:
+    """By how much `e` grows with `axis`, where that is everywhere the same; else None."""
+    total = as_expr(0)
+    for monomial, coefficient in polynomial(e).items():
+        if any(axis in atom.free and atom is not axis for atom in monomial):
+            return None
+        if axis in monomial:
+            rest = list(monomial)
+            rest.remove(axis)
+            total = total + product([coefficient, *rest])
+    return None if axis in total.free else total
+
+
+def nest(kernel: "Kernel", layouts: dict[str, Layout]) -> Nest:
+    """The loops of a kernel."""
+    xs = [Axis(sym(f"i{d}"), size) for d, size in enumerate(kernel.ranges)]
+    rs = [Axis(sym(f"j{d}"), size) for d, size in enumerate(kernel.folded)]
+    index, folded = tuple(a.symbol for a in xs), tuple(a.symbol for a in rs)
+    accesses, cost = _accesses(kernel, layouts, xs, rs)
+    vector = _vector_axis(xs, rs, accesses)
+    stores = [a for a in accesses if a.store]
+    loads = [a for a in accesses if not a.store and a.weight]
+    table: dict[Expr, Expr] = {}
+    outer = _joined(_by_stride(xs, stores, vector), "x", accesses, table)
+    inner = _joined(_by_stride(rs, loads + stores, vector), "r", accesses, table)
+    columns = bool(rs) and vector in xs
+    across = None
+    if outer and not rs:
+        moved = [simplify(a.index.subs(table), _limits(outer)) for a in accesses if a.weight]
+        odd = [e for e in moved if stride(e, outer[-1].symbol) not in (0, 1)]
+        across = next((a for a in outer[:-1] for e in odd if stride(e, a.symbol) == 1), None)
+    index, folded = (tuple(table[s] for s in symbols) for symbols in (index, folded))
+    return Nest(tuple(outer), tuple(inner), index, folded, columns, across, cost)
+
+
+def _limits(axes: list[Axis]) -> dict[Expr, Interval]:
+    return {a.symbol: index_range(a.size) for a in axes}
+
+
+def _accesses(
+    kernel: "Kernel", layouts: dict[str, Layout], xs: list[Axis], rs: list[Axis]
+) -> tuple[list[Access], int]:
+    """Every access of the kernel, and its cost. What happens once a row weighs nothing."""
+    index, folded = tuple(a.symbol for a in xs), tuple(a.symbol for a in rs)
+    reader = Reader(layouts)
+    with ops.handling(reader):
+        for node in kernel.nodes:
+            reader.weight = int(not rs or over_all(node, kernel))
+            _, place = run(node, index, folded)
+            position = node.layout.index(index) if place is None else place
+            weight = 0 if isinstance(node.loop, Reduction) and rs else 2 * reader.weight
+            reader.accesses.append(Access(position, weight, store=True))
+    limits = _limits([*xs, *rs])
+    return [replace(a, index=simplify(a.index, limits)) for a in reader.accesses], reader.cost
+
+
+def _vector_axis(xs: list[Axis], rs: list[Axis], accesses: list[Access]) -> Axis | None:
+    """The axis along which most of memory is contiguous."""
+    length = product(a.size for a in rs)
+    short = bool(xs) and length.is_const and int(length) < FEW
+    candidates = xs if short or not rs else [*xs, *rs]
+    score = lambda axis: sum(a.weight for a in accesses if stride(a.index, axis.symbol) == 1)
+    return max(reversed(candidates), key=score, default=None)
+
+
+def _by_stride(axes: list[Axis], order: list[Access], vector: Axis | None) -> list[Axis]:
+    """Far apart in memory first, by the first of `order` that says so; the vectors last."""
+
+    steps = [stride(order[0].index, axis.symbol) if order else None for axis in axes]
+    if all(s is not None and s.is_const and int(s) >= 0 for s in steps):
+        far = {axis: int(s) for axis, s in zip(axes, steps) if s is not None}
+        axes = sorted(axes, key=lambda axis: -far[axis])
+    return sorted(axes, key=lambda axis: axis is vector)
+
+
+def _joined(
+    axes: list[Axis], letter: str, accesses: list[Access], table: dict[Expr, Expr]
+) -> list[Axis]:
+    """Neighbours that every access steps through as if they were one become one.
+
+    `table` receives each old axis in terms of the new ones: x0, x1... or r0, r1...
+    """
+
+    def one(a: Axis, b: Axis) -> bool:
+        for access in accesses:
+            far, near = stride(access.index, a.symbol), stride(access.index, b.symbol)
+            if far is None or near is None or far != near * b.size:
+                return False
+        return True
+
+    groups: list[list[Axis]] = []
+    for axis in axes:
+        if groups and one(groups[-1][-1], axis):
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    made = []
+    for number, group in enumerate(groups):
+        new = Axis(sym(f"{letter}{number}"), product(a.size for a in group))
+        made.append(new)
+        for k, a in enumerate(group):
+            step = product(b.size for b in group[k + 1 :])
+            table[a.symbol] = new.symbol // step % a.size if k else new.symbol // step
+    return made

@@ -1,0 +1,147 @@
+"""Loop IR ops as C++ expressions: tables of types, templates, reductions and constants."""
+
+import math
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..errors import Unsupported
+
+TYPES = {
+    torch.float64: "double",
+    torch.float32: "float",
+    torch.bfloat16: "uint16_t",  # as bits; so is float16
+    torch.float16: "uint16_t",
+    torch.int64: "int64_t",
+    torch.int32: "int32_t",
+    torch.int16: "int16_t",
+    torch.int8: "int8_t",
+    torch.uint64: "uint64_t",
+    torch.uint32: "uint32_t",
+    torch.uint16: "uint16_t",
+    torch.uint8: "uint8_t",
+    torch.bool: "bool",
+}
+HALVES = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
+
+INFIX = dict(
+    add="+", sub="-", mul="*", truediv="/", eq="==", ne="!=", lt="<", le="<=", gt=">", ge=">=",
+    logical_and="&", logical_or="|", logical_xor="^", bitwise_and="&", bitwise_or="|",
+    bitwise_xor="^",
+)  # fmt: skip
+# functions of math.cpp, for every type that the op allows
+OURS = (
+    "exp exp2 expm1 log log2 log10 log1p sin cos tanh erf sigmoid minimum maximum sign fma "
+    "copysign floordiv truncdiv remainder fmod left_shift right_shift"
+).split()
+# the compiler's own: an instruction, or a call of the C library
+BUILTIN = (
+    "sqrt tan asin acos atan sinh cosh asinh acosh atanh atan2 erfc lgamma floor ceil trunc pow"
+).split()
+OPS = {
+    **{name: f"{{0}} {sign} {{1}}" for name, sign in INFIX.items()},
+    **{name: f"{name}({{all}})" for name in OURS},
+    **{name: f"__builtin_{name}{{f}}({{all}})" for name in BUILTIN},
+    "round": "__builtin_rint{f}({0})",
+    "rsqrt": "1 / __builtin_sqrt{f}({0})",
+    "reciprocal": "1 / {0}",
+    "neg": "-{0}",
+    "relu": "{0} <= 0 ? {T}(0) : {0}",
+    "isnan": "{0} != {0}",
+    "isinf": "__builtin_fabs{f}({0}) == {inf}",
+    "signbit": "bits({0}) >> (8 * sizeof({T}) - 1) != 0",
+    "bitwise_not": "~{0}",
+    "logical_not": "!{0}",
+    "where": "{0} ? {1} : {2}",
+}
+# a divisor of 0 traps even where a mask discards the result
+DIVISIONS = {"floordiv", "truncdiv", "remainder", "fmod"}
+# what an element costs compared to an addition, for the decision to use threads
+COSTS = dict.fromkeys([*OURS, *BUILTIN], 8) | {"random": 40, "load": 1}
+
+
+def expression(name: str, args: list[str], dtype: torch.dtype) -> str:
+    """Op `name` on texts whose (last) operand has `dtype`."""
+    kind, real = TYPES[dtype], dtype.is_floating_point
+    if name == "abs":
+        text = "__builtin_fabs{f}({0})" if real else "{0} < 0 ? -{0} : {0}"
+    elif name in OPS:
+        text = OPS[name]
+    else:
+        raise Unsupported(f"C++ for the op {name}")
+    f = "f" if dtype == torch.float32 else ""
+    text = text.format(*args, all=", ".join(args), f=f, T=kind, inf=f"__builtin_inf{f}()")
+    # C computes narrow integers as int
+    narrow = not real and dtype.itemsize < 4 and dtype != torch.bool and name not in COMPARISONS
+    return f"{kind}({text})" if narrow else text
+
+
+COMPARISONS = "eq ne lt le gt ge logical_and logical_or logical_xor logical_not".split()
+
+
+def conversion(text: str, old: torch.dtype, new: torch.dtype) -> str:
+    """As `Tensor.to`: half precision by way of float, to bool by comparison with 0."""
+    if old == new:
+        return text
+    if old in HALVES:
+        return conversion(f"from_{HALVES[old]}({text})", torch.float32, new)
+    if new in HALVES:
+        return f"to_{HALVES[new]}({conversion(text, old, torch.float32)})"
+    if new == torch.bool:
+        return f"{text} != 0"
+    if old.is_floating_point and not new.is_floating_point and new != torch.int64:
+        return f"{TYPES[new]}(int64_t({text}))"  # what does not fit wraps
+    return f"{TYPES[new]}({text})"
+
+
+def literal(value: Any, dtype: torch.dtype) -> str:
+    """A Python number as a C++ constant of `dtype`."""
+    if dtype in HALVES:
+        bits = torch.tensor(value, dtype=dtype).view(torch.int16).item()
+        return f"uint16_t({int(bits) & 0xFFFF:#x})"
+    if dtype.is_floating_point:
+        f = "f" if dtype == torch.float32 else ""
+        value = float(torch.tensor(float(value), dtype=dtype))
+        if math.isnan(value):
+            return f'__builtin_nan{f}("")'
+        if math.isinf(value):
+            return f"{'-' if value < 0 else ''}__builtin_inf{f}()"
+        text = f"{value:.9g}" if f and float(f"{value:.9g}") else repr(value)
+        return text + ("" if re.search("[.e]", text) else ".0") + f
+    if dtype == torch.bool:
+        return "true" if value else "false"
+    info = torch.iinfo(dtype)
+    value = (int(value) - info.min) % (info.max - info.min + 1) + info.min
+    if dtype == torch.int64:
+        return f"{value}LL" if value > info.min else f"(-{info.max}LL - 1)"
+    return f"{value}ULL" if dtype == torch.uint64 else f"{TYPES[dtype]}({value})"
+
+
+# --------------------------------------------------------------------------- the text of math.cpp
+
+
+@cache
+def _blocks() -> list[tuple[frozenset[str], str, frozenset[str]]]:
+    """Blocks of math.cpp in order: the names each defines, its text, the names it mentions."""
+    text = (Path(__file__).parent / "math.cpp").read_text(encoding="utf-8")
+    found = []
+    for block in text.split("\n\n")[1:]:
+        code = re.sub(r"//.*", "", block)
+        names = re.findall(r"^(?:template.*?> )?static inline \S+(?: \S+)? (\w+)\(", code, re.M)
+        names += re.findall(r"\bstruct (\w+)", code) + re.findall(r"^typedef .*?(\w+);", code, re.M)
+        found.append((frozenset(names), block, frozenset(re.findall(r"\w+", code))))
+    return found
+
+
+def with_math(text: str) -> str:
+    """`text` after the functions that it needs."""
+    wanted = set(re.findall(r"\w+", text))
+    needed: list[str] = []
+    for names, block, mentions in reversed(_blocks()):
+        if names & wanted:
+            wanted |= mentions
+            needed.append(block.strip("\n"))
+    return "\n\n".join([*reversed(needed), text])

@@ -1,0 +1,139 @@
+"""The accumulators of C++ reductions: arrays with one partial result for each lane."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from .cpp_ops import TYPES, literal
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """How a kind of reduction starts, and goes on from `{0}` with `{1}`."""
+
+    start: Callable[[torch.dtype], Any]
+    combine: str
+
+
+def _lowest(dtype: torch.dtype) -> Any:
+    return -math.inf if dtype.is_floating_point else torch.iinfo(dtype).min
+
+
+def _highest(dtype: torch.dtype) -> Any:
+    return math.inf if dtype.is_floating_point else torch.iinfo(dtype).max
+
+
+FOLDS = {
+    "sum": Fold(lambda _: 0, "{0} + {1}"),
+    "prod": Fold(lambda _: 1, "{0} * {1}"),
+    "min": Fold(_highest, "minimum({0}, {1})"),
+    "max": Fold(_lowest, "maximum({0}, {1})"),
+    "any": Fold(lambda _: False, "{0} | {1}"),
+    "all": Fold(lambda _: True, "{0} & {1}"),
+}
+POSITIONS = {
+    "argmin": Fold(lambda d: True if d == torch.bool else _highest(d), "below"),
+    "argmax": Fold(lambda d: False if d == torch.bool else _lowest(d), "above"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """`name`_lanes holds `lanes` values of `dtype`.
+
+    `columns`: the lanes are results of their own, else they fold to one. `exact`: in between, the
+    lanes are emptied into a total in double precision.
+    """
+
+    name: str
+    kind: str
+    dtype: torch.dtype
+    lanes: int
+    columns: bool
+    exact: bool
+
+    @property
+    def fold(self) -> Fold:
+        return POSITIONS[self.kind] if self.at else FOLDS[self.kind]
+
+    @property
+    def at(self) -> bool:
+        """Is the result a position?"""
+        return self.kind in POSITIONS
+
+    def total(self) -> list[str]:
+        """Lines before everything."""
+        if not self.exact:
+            return []
+        return [f"double {self.name}_total{f'[{self.lanes}] = {{}}' if self.columns else ' = 0'};"]
+
+    def start(self) -> list[str]:
+        """Lines that make empty lanes."""
+        empty = literal(self.fold.start(self.dtype), self.dtype)
+        lines = [f"{TYPES[self.dtype]} {self.name}_lanes[{self.lanes}];"]
+        each = f"{self.name}_lanes[lane] = {empty};"
+        if self.at:
+            lines.append(f"int64_t {self.name}_at[{self.lanes}];")
+            each = f"{{ {each} {self.name}_at[lane] = INT64_MAX; }}"
+        return [*lines, f"for (int lane = 0; lane < {self.lanes}; lane++) {each}"]
+
+    def update(self, lane: str, value: str, position: str) -> list[str]:
+        """Lines that take `value` (found at `position`) into a lane."""
+        mine = f"{self.name}_lanes[{lane}]"
+        if not self.at:
+            return [f"{mine} = {self._combined(mine, value)};"]
+        at = f"{self.name}_at[{lane}]"
+        better = f"{self.name}_better"
+        return [
+            f"const bool {better} = {self.fold.combine}({value}, {position}, {mine}, {at});",
+            f"{mine} = {better} ? {value} : {mine};",
+            f"{at} = {better} ? {position} : {at};",
+        ]
+
+    def _combined(self, a: str, b: str) -> str:
+        text = self.fold.combine.format(a, b)
+        return f"{TYPES[self.dtype]}({text})" if self.dtype.itemsize < 4 else text
+
+    def flush(self) -> list[str]:
+        """Lines that empty the lanes into the total."""
+        name = self.name
+        if self.columns:
+            return [
+                f"for (int lane = 0; lane < {self.lanes}; lane++) "
+                f"{name}_total[lane] += {name}_lanes[lane];"
+            ]
+        return [*self._halve(), f"{name}_total += {name}_lanes[0];"]
+
+    def finish(self) -> list[str]:
+        """Lines after which `result` holds."""
+        if self.columns and self.exact:
+            lanes = f"{TYPES[self.dtype]} {self.name}_lanes[{self.lanes}];"
+            each = f"{self.name}_lanes[lane] = {TYPES[self.dtype]}({self.name}_total[lane]);"
+            return [lanes, f"for (int lane = 0; lane < {self.lanes}; lane++) {each}"]
+        return [] if self.columns or self.exact else self._halve()
+
+    def _halve(self) -> list[str]:
+        """Lines that fold the upper half of the lanes onto the lower, until one is left."""
+        if self.lanes == 1:
+            return []
+        other = f"{self.name}_at[lane + half]" if self.at else ""
+        steps = self.update("lane", f"{self.name}_lanes[lane + half]", other)
+        inside = f"{{ {' '.join(steps)} }}" if len(steps) > 1 else steps[0]
+        return [
+            f"for (int half = {self.lanes // 2}; half > 0; half /= 2)",
+            f"    for (int lane = 0; lane < half; lane++) {inside}",
+        ]
+
+    @property
+    def result(self) -> str:
+        """What the reduction gave (in the current lane of columns)."""
+        lane = "lane" if self.columns else "0"
+        if self.at:  # nothing beats an infinity at the start: then the first position wins
+            at = f"{self.name}_at[{lane}]"
+            return f"{at} == INT64_MAX ? 0 : {at}"
+        if self.exact and not self.columns:
+            return f"{TYPES[self.dtype]}({self.name}_total)"
+        return f"{self.name}_lanes[{lane}]"

@@ -1,0 +1,93 @@
+"""Schedule: which loops run as one kernel, in which order, and in which memory.
+
+In: a Program (ir). Out: a Plan: kernels, calls, allocations and ends of life, in order.
+Invariant: every buffer is written before it is read, memory is given away only after its last use,
+and each kernel makes and meets every element in the iteration in which the program would.
+"""
+
+import re
+from dataclasses import replace
+
+from ..ir.nodes import Computed, Extern, Operation, Program, references
+from ..report.record import Why, current
+from ..settings import config
+from .dependencies import dependencies, successors
+from .fusion import Fusion, Group
+from .kernels import kernel
+from .memory import MemoryPlan
+from .plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse, Step
+from .split import split_reductions
+from .verify import verify_plan
+
+__all__ = [
+    "Alloc", "Call", "Free", "Kernel", "Launch", "Plan", "Reuse", "Step", "schedule", "verify_plan",
+]  # fmt: skip
+
+
+def schedule(program: Program) -> Plan:
+    """The plan of a program; loops fuse unless `config.fusion` is off."""
+    program = live(split_reductions(program))
+    nodes = dependencies(program)
+    fusion = Fusion(program, nodes, successors(nodes))
+    apart = planned(program, fusion.in_order())
+    if not config.fusion:
+        return counted(apart)
+    plan = planned(program, fusion.run())
+    if plan.peak_bytes > apart.peak_bytes:
+        reason = f"fused loops need {plan.peak_bytes} bytes at the peak, {apart.peak_bytes} apart"
+        current().why(Why("schedule", program.name, "siblings not fused", reason))
+        plan = planned(program, Fusion(program, nodes, successors(nodes), siblings=False).run())
+    return counted(plan)
+
+
+def planned(program: Program, groups: list[Group]) -> Plan:
+    """The plan that runs `groups` one after the other."""
+    outputs = {ref.name for ref in references(program.outputs)}
+    readers: dict[str, set[int]] = {}
+    for number, group in enumerate(groups):
+        for name in group.reads:
+            readers.setdefault(name, set()).add(number)
+    actions: list[Kernel | Extern] = []
+    for number, group in enumerate(groups):
+        (operation, *more) = (node.about.operation for node in group.nodes)
+        if isinstance(operation, Extern):
+            actions.append(operation)
+            continue
+        needed = {n for n in group.makes if n in outputs or readers.get(n, set()) - {number}}
+        actions.append(kernel(group, kernel_name(program, group, number), needed))
+    steps, peak = MemoryPlan(program, groups, actions).steps()
+    return Plan(program, steps, peak)
+
+
+def kernel_name(program: Program, group: Group, number: int) -> str:
+    """What it computes, and its number: fused_add_gelu_3."""
+    found: dict[str, None] = {}
+    for node in group.nodes:
+        for origin in program.origins.get(node.about.name, ()):
+            if origin.isidentifier():
+                found[
+                    re.sub(r"(_(default|tensor|scalar|dim|int|list|self))*_*\d*$", "", origin)
+                ] = None
+    name = "_".join(found) or "loop"
+    return f"fused_{name[:60].rstrip('_')}_{number}"
+
+
+def counted(plan: Plan) -> Plan:
+    launches = [step for step in plan.steps if isinstance(step, Launch)]
+    current().count("kernels", len(launches))
+    return plan
+
+
+def live(program: Program) -> Program:
+    """Without loops that nobody reads and that write to no input."""
+    lasting = {*program.inputs, *program.constants}
+    for operation in program.operations:
+        if isinstance(operation, Computed) and operation.into in lasting:
+            lasting.add(operation.name)  # a new name for memory that is not ours
+    wanted = {ref.name for ref in references(program.outputs)} | lasting
+    kept: list[Operation] = []
+    for node in reversed(dependencies(program)):
+        if isinstance(node.operation, Extern) or node.name in wanted:
+            kept.append(node.operation)
+            wanted |= {dep.buffer for dep in node.reads} | {*node.into}
+    return replace(program, operations=kept[::-1])

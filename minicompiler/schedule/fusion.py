@@ -1,0 +1,373 @@
+"""Which loops run as one kernel.
+
+Greedy: of all pairs of groups that share memory, the one that saves most bytes is fused first.
+`can_fuse` says what a fusion saves or why it cannot be. It is legal when both groups have one
+iteration space, when what one reads of the other lies at the element of the same iteration, and
+when no third group must run between the two.
+"""
+
+import bisect
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+
+from ..ir.nodes import Computed, Extern, Program, Reduction, Scatter, references, variables
+from ..report.record import Why, current
+from ..symbolic.expr import Expr, as_expr, polynomial
+from ..symbolic.ranges import index_range, simplify
+from .dependencies import Dependencies
+from .spaces import Renaming, Space, joined, permutation
+
+MOST_NODES, MOST_BUFFERS = 64, 48  # of one kernel: beyond, compilers slow down and registers spill
+NEIGHBOURS = 8  # readers of one buffer that are tried with one another
+FAR = 128  # operations between two loops that share only what they read
+UNKNOWN = 128  # what a symbol counts for in estimates
+
+
+@dataclass(frozen=True, slots=True)
+class Yes:
+    """`fused` saves so many bytes of memory traffic."""
+
+    bytes_saved: int
+    fused: "Group"
+
+
+@dataclass(frozen=True, slots=True)
+class No:
+    reason: str
+    bytes_saved: int = 0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Node:
+    """An operation within a group: its loop's symbols in terms of those of the group's space."""
+
+    about: Dependencies
+    renaming: Renaming
+    over_all: bool = True  # at every point of the space; else once a row
+
+
+Places = dict[str, set[Expr | None]]  # where each buffer is accessed, in a space's symbols
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Nodes in program order that run as one kernel over `space` (an Extern: alone, without)."""
+
+    nodes: tuple[Node, ...]
+    space: Space | None
+
+    @property
+    def name(self) -> str:
+        return "+".join(node.about.name for node in self.nodes)
+
+    @property
+    def position(self) -> int:
+        return self.nodes[-1].about.position
+
+    @property
+    def device(self) -> torch.device:
+        (layout, *_) = (x for x in self.nodes[0].about.operation.layouts if x is not None)
+        return layout.device
+
+    @property
+    def scatters(self) -> bool:
+        return any(
+            isinstance(o, Computed) and isinstance(o.loop, Scatter)
+            for o in (n.about.operation for n in self.nodes)
+        )
+
+    @cached_property
+    def makes(self) -> frozenset[str]:
+        return frozenset(w.buffer for n in self.nodes for w in n.about.writes)
+
+    @cached_property
+    def reads(self) -> Places:
+        return self.places((r.buffer, r.index, n) for n in self.nodes for r in n.about.reads)
+
+    @cached_property
+    def writes(self) -> Places:
+        """By the new names and by the older ones."""
+        return self.places(
+            (name, w.index, n)
+            for n in self.nodes
+            for w in n.about.writes
+            for name in (w.buffer, *n.about.into)
+        )
+
+    def places(self, accesses: Iterable[tuple[str, Expr | None, Node]]) -> Places:
+        found: Places = {}
+        for buffer, index, node in accesses:
+            place = None if index is None or self.space is None else index.subs(node.renaming)
+            found.setdefault(buffer, set()).add(self.simplified(place))
+        return found
+
+    def simplified(self, e: Expr | None) -> Expr | None:
+        if e is None or self.space is None:
+            return None
+        return simplify(e, dict(zip(self.space.symbols, map(index_range, self.space.sizes))))
+
+    def moved(self, space: Space, table: Renaming, rows: bool = False) -> "Group":
+        """The same nodes over another space."""
+        nodes = tuple(
+            Node(
+                node.about,
+                {symbol: e.subs(table) for symbol, e in node.renaming.items()},
+                node.over_all and not rows,
+            )
+            for node in self.nodes
+        )
+        return Group(nodes, space)
+
+
+def single(about: Dependencies) -> Group:
+    """A group of one operation."""
+    operation = about.operation
+    if isinstance(operation, Extern):
+        return Group((Node(about, {}),), None)
+    loop = operation.loop
+    space = Space(loop.ranges, loop.folded if isinstance(loop, Reduction) else ())
+    index, folded = variables(loop)
+    table = dict(zip(index, space.x)) | dict(zip(folded, space.y))
+    if isinstance(loop, Reduction) and not loop.folded:
+        space = replace(space, folded=(as_expr(1),))
+    return Group((Node(about, table),), space)
+
+
+class Fusion:
+    """The groups of a program while they grow."""
+
+    def __init__(
+        self,
+        program: Program,
+        nodes: list[Dependencies],
+        later: list[set[int]],
+        siblings: bool = True,
+    ) -> None:
+        self.siblings = siblings  # whether loops that only share what they read may fuse
+        self.layouts = program.layouts()
+        self.outputs = frozenset(ref.name for ref in references(program.outputs))
+        self.readers: dict[str, set[int]] = {}  # positions, by the buffer that they read
+        for node in nodes:
+            for dep in node.reads:
+                self.readers.setdefault(dep.buffer, set()).add(node.position)
+        self.writer = {w.buffer: node.position for node in nodes for w in node.writes}
+        self.home = {node.position: node.position for node in nodes}  # the group of an operation
+        self.groups: dict[int, Group] = {node.position: single(node) for node in nodes}
+        # bit sets of positions: a group's own, and all that must run before and after it
+        self.own = {k: 1 << k for k in self.groups}
+        self.after = dict.fromkeys(self.groups, 0)
+        self.before = dict.fromkeys(self.groups, 0)
+        for k in reversed(range(len(nodes))):
+            for l in later[k]:
+                self.after[k] |= 1 << l | self.after[l]
+        for k in range(len(nodes)):
+            for l in later[k]:
+                self.before[l] |= 1 << k | self.before[k]
+        self.refused: dict[tuple[int, int], No] = {}
+
+    def run(self) -> list[Group]:
+        """Fuse while there is something to save; the groups in an order that runs."""
+        heap: list[tuple[int, int, int, int]] = []
+
+        def propose(a: int, b: int) -> None:
+            a, b = min(a, b), max(a, b)
+            answer = self.can_fuse(a, b)
+            if isinstance(answer, Yes):
+                heapq.heappush(heap, (-answer.bytes_saved, b - a, a, b))
+            elif answer.bytes_saved:
+                self.refused[a, b] = answer
+
+        for a, b in sorted(self.pairs(self.groups)):
+            propose(a, b)
+        fresh = len(self.groups)
+        while heap:
+            _, _, a, b = heapq.heappop(heap)
+            if a not in self.groups or b not in self.groups:
+                continue
+            answer = self.can_fuse(a, b)  # what was fused since may lie between them
+            if isinstance(answer, No):
+                self.refused[a, b] = answer
+                continue
+            self.fuse(a, b, fresh, answer)
+            for pair in sorted(self.pairs([fresh])):
+                propose(*pair)
+            fresh += 1
+        self.explain()
+        return self.in_order()
+
+    # ------------------------------------------------------------------------------------ decisions
+
+    def can_fuse(self, a: int, b: int) -> Yes | No:
+        """What fusing the groups `a` and `b` saves, or why they stay apart."""
+        first, second = self.groups[a], self.groups[b]
+        shared = first.reads.keys() & second.reads.keys()
+        flows = (first.makes & second.reads.keys()) | (second.makes & first.reads.keys())
+        gain = sum(map(self.bytes, shared | flows))
+        if reason := self.obstacle(a, b, first, second):
+            return No(reason, gain)
+        made = self.together(first, second, flows or shared)
+        if isinstance(made, str):
+            return No(made, gain)
+        one, other = made
+        saved = sum(self.bytes(name) for name in flows)
+        saved += sum(self.bytes(name) for name in flows if self.vanishes(name, a, b))
+        saved += sum(self.bytes(n) for n in shared - flows if one.reads[n] & other.reads[n])
+        if not saved:
+            return No("they read different elements", gain)
+        nodes = sorted((*one.nodes, *other.nodes), key=lambda node: node.about.position)
+        return Yes(saved, Group(tuple(nodes), one.space))
+
+    def obstacle(self, a: int, b: int, first: Group, second: Group) -> str:
+        """What forbids fusion whatever the loops look like; "" if nothing does."""
+        if first.space is None or second.space is None:
+            return "one of them is a call of a library"
+        if first.device != second.device:
+            return "they run on different devices"
+        if len(first.nodes) + len(second.nodes) > MOST_NODES:
+            return f"the kernel would have more than {MOST_NODES} loops"
+        if len({*first.reads, *first.makes, *second.reads, *second.makes}) > MOST_BUFFERS:
+            return f"the kernel would touch more than {MOST_BUFFERS} buffers"
+        if first.scatters or (second.scatters and not first.makes & second.reads.keys()):
+            return "one of them writes where indices say"
+        own = self.own[a] | self.own[b]
+        if (self.after[a] & self.before[b] | self.after[b] & self.before[a]) & ~own:
+            return "something else must run between them"
+        if first.makes & second.reads.keys() or second.makes & first.reads.keys():
+            return ""
+        if not self.siblings or abs(first.position - second.position) > FAR:
+            return "they are far apart, and what they share would live long"
+        return ""
+
+    def together(
+        self, first: Group, second: Group, links: Iterable[str]
+    ) -> tuple[Group, Group] | str:
+        """Both over one space, in which they meet memory at the same iterations."""
+        reason = "their iteration spaces differ"
+        for one, other in self.arrangements(first, second, sorted(links)):
+            assert one.space is not None and other.space is not None
+            fit = joined(one.space, other.space)
+            if fit is None:
+                continue
+            a = one.moved(fit.space, fit.first, fit.rows and not one.space.folded)
+            b = other.moved(fit.space, fit.second, fit.rows and not other.space.folded)
+            bad = next((n for n in self.conflicts(a, b)), None)
+            if bad is None:
+                return a, b
+            reason = f"they need {bad} at different iterations"
+        return reason
+
+    def arrangements(
+        self, first: Group, second: Group, links: list[str]
+    ) -> Iterator[tuple[Group, Group]]:
+        """As they are; then with the dimensions of one in the order of memory in the other."""
+        yield first, second
+        for name in links[:2]:
+            steps = [self.steps(group, name) for group in (first, second)]
+            if steps[0] is None or steps[1] is None:
+                continue
+            for k, (group, fixed) in enumerate(((first, second), (second, first))):
+                assert group.space is not None
+                order = permutation(steps[k] or [], steps[1 - k] or [])
+                if group.space.folded or order == sorted(order):
+                    continue
+                space = Space(tuple(group.space.ranges[d] for d in order))
+                table = {group.space.x[d]: space.x[at] for at, d in enumerate(order)}
+                moved = group.moved(space, table)
+                yield (moved, fixed) if k == 0 else (fixed, moved)
+                break
+
+    def steps(self, group: Group, buffer: str) -> list[int] | None:
+        """The strides of the group's dimensions in `buffer`, where it goes there in even steps."""
+        places = {*group.reads.get(buffer, ()), *group.writes.get(buffer, ())}
+        if len(places) != 1 or (place := next(iter(places))) is None:
+            return None
+        assert group.space is not None
+        found = [polynomial(place).get((symbol,), 0) for symbol in group.space.symbols]
+        used = {symbol for symbol, step in zip(group.space.symbols, found) if step}
+        return found if place.free <= used else None
+
+    def conflicts(self, a: Group, b: Group) -> Iterator[str]:
+        """Buffers that one writes and the other accesses at another iteration."""
+        for one, other in ((a, b), (b, a)):
+            for name, places in one.writes.items():
+                both = places | other.reads.get(name, set()) | other.writes.get(name, set())
+                accessed = name in other.reads or name in other.writes
+                if accessed and (len(both) != 1 or None in both):
+                    yield name
+
+    def vanishes(self, name: str, a: int, b: int) -> bool:
+        """Would nobody outside of `a` and `b` read it?"""
+        own = self.own[a] | self.own[b]
+        return name not in self.outputs and all(own >> k & 1 for k in self.readers.get(name, ()))
+
+    def bytes(self, name: str) -> int:
+        layout = self.layouts[name]
+        return estimate(layout.numel) * layout.dtype.itemsize
+
+    # --------------------------------------------------------------------------------------- groups
+
+    def pairs(self, ids: Iterable[int]) -> set[tuple[int, int]]:
+        """The groups of `ids`, each with those that read or make what it reads or makes."""
+        found = set()
+        for k in ids:
+            group = self.groups[k]
+            for name in {*group.reads, *group.makes}:
+                readers = sorted(self.readers.get(name, ()))
+                if name not in group.makes and len(readers) > NEIGHBOURS:
+                    at = bisect.bisect(readers, group.position)
+                    readers = readers[max(at - NEIGHBOURS, 0) : at + NEIGHBOURS]
+                others = {self.home[p] for p in readers}
+                if name in self.writer:
+                    others.add(self.home[self.writer[name]])
+                found |= {(min(k, l), max(k, l)) for l in others - {k}}
+        return found
+
+    def fuse(self, a: int, b: int, fresh: int, answer: Yes) -> None:
+        """Groups `a` and `b` are the group `fresh` from now on."""
+        own = self.own[a] | self.own[b]
+        before = (self.before[a] | self.before[b]) & ~own
+        after = (self.after[a] | self.after[b]) & ~own
+        for k in (a, b):
+            for table in (self.groups, self.own, self.before, self.after):
+                del table[k]
+        for k, mine in self.own.items():
+            if mine & before:
+                self.after[k] |= own | after
+            if mine & after:
+                self.before[k] |= own | before
+        self.groups[fresh] = answer.fused
+        self.own[fresh], self.before[fresh], self.after[fresh] = own, before, after
+        self.home |= {node.about.position: fresh for node in answer.fused.nodes}
+        current().count("fusions")
+        current().why(
+            Why("schedule", answer.fused.name, "fused", "", {"bytes_saved": answer.bytes_saved})
+        )
+
+    def in_order(self) -> list[Group]:
+        """By the place of their last operation, as far as dependencies allow."""
+        waiting = {k: self.before[k] for k in self.groups}
+        order, done = [], 0
+        pending = sorted(waiting, key=lambda k: self.groups[k].position)
+        while pending:
+            k = next(k for k in pending if not waiting[k] & ~done)
+            pending.remove(k)
+            done |= self.own[k]
+            order.append(self.groups[k])
+        return order
+
+    def explain(self) -> None:
+        """Say of all that was refused and is still apart why, and what it would have saved."""
+        for (a, b), no in sorted(self.refused.items()):
+            if a in self.groups and b in self.groups:
+                subject = f"{self.groups[a].name} with {self.groups[b].name}"
+                data = {"bytes_saved": no.bytes_saved}
+                current().why(Why("schedule", subject, "not fused", no.reason, data))
+
+
+def estimate(size: Expr) -> int:
+    """A size as a number; a symbol counts for a typical one."""
+    return int(size.evaluate(dict.fromkeys(size.free, UNKNOWN)))

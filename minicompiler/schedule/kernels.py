@@ -1,0 +1,137 @@
+"""A group of fused loops as a Kernel: bodies rewritten for one iteration space."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ..ir.nodes import Computed, Index, Layout, Reduction, Scatter, variables
+from ..symbolic.expr import Expr, product
+from .fusion import Group, Node, estimate
+from .plan import Kernel
+from .spaces import Space
+
+ROW_BYTES = 1 << 15  # of values that one kernel keeps from one pass over a row to the next
+
+
+def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
+    """The kernel of a group; `needed` are the buffers that others read."""
+    assert group.space is not None
+    space, kept = group.space, set(needed)
+    nodes = tuple(_rewritten(node, space) for node in group.nodes)
+    passes = dict(zip((node.name for node in nodes), _passes(group)))
+    over = {node.about.name: node.over_all for node in group.nodes}
+    internal, rows, budget = set(), set(), ROW_BYTES
+    taken = {node.into for node in nodes}
+    for node in nodes:
+        if node.name in kept or node.into or node.name in taken or isinstance(node.loop, Scatter):
+            continue
+        readers = [n for n in group.nodes if any(d.buffer == node.name for d in n.about.reads)]
+        later = any(passes[n.about.name] > passes[node.name] for n in readers)
+        if later and over[node.name] and not isinstance(node.loop, Reduction):
+            # memory for a row of it, if that is small; on a GPU registers, or it is made again
+            length = product(space.folded)
+            size = estimate(length) * node.layout.dtype.itemsize
+            if group.device.type == "cpu" and not (length.is_const and size <= budget):
+                continue
+            budget -= size
+            rows.add(node.name)
+        internal.add(node.name)
+    made = {node.name for node in nodes}
+    mutated = [n.into for n in nodes if n.into is not None and n.into not in made]
+    reads = [d.buffer for n in group.nodes for d in n.about.reads if d.buffer not in made]
+    return Kernel(
+        name,
+        group.device,
+        nodes,
+        space.ranges,
+        space.folded,
+        reads=tuple(dict.fromkeys(reads)),
+        writes=tuple(n.name for n in nodes if n.name not in internal and n.into is None),
+        mutated=tuple(dict.fromkeys(mutated)),
+        internal=frozenset(internal),
+        rows=frozenset(rows),
+        passes=tuple(passes.values()) if space.folded else (),
+    )
+
+
+def overwriting(kernel: Kernel, name: str, old: str) -> Kernel:
+    """The kernel with `name` written into the memory of `old`."""
+    return replace(
+        kernel,
+        nodes=tuple(replace(n, into=old) if n.name == name else n for n in kernel.nodes),
+        writes=tuple(w for w in kernel.writes if w != name),
+        mutated=(*kernel.mutated, old),
+    )
+
+
+def _passes(group: Group) -> list[int]:
+    """In which loop over `folded` each node runs, or after which if it runs once a row.
+
+    What a reduction or a once-a-row node makes is known after its loop; what is made at every point
+    is known to the rest of the same iteration. Overwriting waits for reading in the same way.
+    """
+    when: list[int] = []
+    for node in group.nodes:
+        reads = {dep.buffer for dep in node.about.reads} | set(node.about.into)
+        first = 0 if node.over_all else -1
+        for its, other in zip(when, group.nodes):
+            flows = any(w.buffer in reads for w in other.about.writes)
+            overwrites = any(dep.buffer in node.about.into for dep in other.about.reads)
+            if flows or overwrites:
+                late = not other.over_all or (flows and _folds(other))
+                first = max(first, its + int(late and node.over_all))
+        when.append(first)
+    return when
+
+
+def _folds(node: Node) -> bool:
+    operation = node.about.operation
+    return isinstance(operation, Computed) and isinstance(operation.loop, Reduction)
+
+
+def _rewritten(node: Node, space: Space) -> Computed:
+    """The operation with its loop over `space`, and its layout in the same shape."""
+    operation = node.about.operation
+    assert isinstance(operation, Computed)
+    loop, layout = operation.loop, operation.layout
+    index, folded = ([node.renaming[s] for s in symbols] for symbols in variables(loop))
+    at_all = node.over_all and not isinstance(loop, Reduction)
+    ranges = space.sizes if at_all else space.ranges
+
+    def moved(places: list[Expr], *new: Expr) -> Index:
+        values = dict(zip(space.symbols, new))
+        return tuple(e.subs(values) for e in places)
+
+    if isinstance(loop, Reduction):
+        inner = lambda x, y: loop.inner(moved(index, *x, *y), moved(folded, *x, *y))
+        new = replace(loop, ranges=ranges, folded=space.folded, inner=inner)
+        return replace(operation, layout=_view(layout, index, space, ranges), loop=new)
+    body = loop.inner
+    if isinstance(loop, Scatter):
+        target = loop.target
+        return replace(
+            operation,
+            loop=replace(
+                loop,
+                ranges=ranges,
+                inner=lambda x: body(moved(index, *x)),
+                target=lambda x: target(moved(index, *x)),
+            ),
+        )
+    new_body = lambda x: body(moved(index, *x))
+    return replace(
+        operation,
+        layout=_view(layout, index, space, ranges),
+        loop=replace(loop, ranges=ranges, inner=new_body),
+    )
+
+
+def _view(layout: Layout, index: list[Expr], space: Space, ranges: Index) -> Layout:
+    """The same memory with a dimension for each range."""
+    place = layout.index(tuple(index))
+    strides = tuple(stride(place, symbol) for symbol in space.symbols[: len(ranges)])
+    return replace(layout, size=ranges, stride=strides)
+
+
+def stride(place: Expr, symbol: Expr) -> Expr:
+    """By how much `place`, a sum of multiples of symbols, grows with one of them."""
+    return place.subs({symbol: symbol + 1}) - place

@@ -1,0 +1,175 @@
+"""When memory begins and ends: which buffers share it, and what the peak is.
+
+A memory is born where the first of its names is made and dies after the last use of any of them.
+A buffer takes over the memory of another one that dies
+
+    in the same kernel, where both are accessed at the same element of the same iteration, or
+    earlier, where it has the same size and keeping it so long does not raise the peak.
+
+Outputs are never given away; inputs and constants belong to others.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..ir.nodes import Extern, Layout, Program, Scatter, references
+from .fusion import Group, estimate
+from .kernels import overwriting
+from .plan import Alloc, Call, Free, Kernel, Launch, Reuse, Step
+
+Action = Kernel | Extern
+
+
+@dataclass(eq=False, slots=True)
+class Memory:
+    """One piece of memory. Times count actions; `death` is the time of the last use."""
+
+    name: str  # of the variable that holds it
+    layout: Layout
+    birth: int
+    death: int
+    kept: bool = False  # an output, or not ours
+    allocated: bool = True  # by the plan; else by the call that returns it
+    shared: bool = False  # an operator that may return a view of it has seen it
+    old: "Memory | None" = None  # whose memory this was
+
+    @property
+    def bytes(self) -> int:
+        return estimate(self.layout.numel) * self.layout.dtype.itemsize
+
+
+class MemoryPlan:
+    """Walks the actions of a program, each with the group that it came from."""
+
+    def __init__(self, program: Program, groups: list[Group], actions: list[Action]) -> None:
+        self.program, self.groups, self.actions = program, groups, actions
+        self.layouts = program.layouts()
+        self.outputs = {ref.name for ref in references(program.outputs)}
+        self.of: dict[str, Memory] = {}  # the memory of each name
+        self.made: list[Memory] = []
+        for name in (*program.inputs, *program.constants):
+            if name in self.layouts:
+                self.of[name] = Memory(name, self.layouts[name], -1, -1, kept=True)
+        for time, action in enumerate(actions):
+            self._live(time, action)
+        for name in self.outputs:
+            self.of[name].kept, self.of[name].death = True, len(actions)
+
+    def _live(self, time: int, action: Action) -> None:
+        """What the action makes, and uses for the last time so far."""
+        if isinstance(action, Kernel):
+            older = {node.name: node.into for node in action.nodes if node.into is not None}
+            fresh = [name for name in action.writes if name not in older]
+            used = [*action.args]
+        else:
+            older = {}
+            fresh = [name for name in action.names if name is not None]
+            used = [ref.name for ref in action.reads()]
+        allocated = isinstance(action, Kernel) or action.out_variant is not None
+        shared = isinstance(action, Extern) and action.kind == "fallback"
+        for name in fresh:
+            made = Memory(name, self.layouts[name], time, time, False, allocated, shared)
+            self.of[name] = made
+            self.made.append(made)
+        for name, old in older.items():
+            if old in self.of:  # not so for a buffer that exists within the kernel only
+                self.of[name] = self.of[old]
+        for name in used:
+            self.of[name].death = max(self.of[name].death, time)
+            self.of[name].shared |= shared
+
+    def steps(self) -> tuple[list[Step], int]:
+        """The steps, and the peak in bytes of what the plan and its calls allocate."""
+        for time, action in enumerate(self.actions):
+            if isinstance(action, Kernel):
+                self.actions[time] = self._overwrite(time, action)
+        live = [0] * len(self.actions)
+        for memory in self.made:
+            for time in range(memory.birth, min(memory.death + 1, len(live))):
+                live[time] += memory.bytes
+        peak = max(live, default=0)
+        self._inherit(live, peak)
+        return list(self._steps()), peak
+
+    def _overwrite(self, time: int, kernel: Kernel) -> Kernel:
+        """Let what the kernel makes be written over what it reads for the last time."""
+        group = self.groups[time]
+        when = dict(zip((node.name for node in kernel.nodes), kernel.passes))
+        for place, node in enumerate(kernel.nodes):
+            if node.name not in kernel.writes or isinstance(node.loop, Scatter):
+                continue
+            for old in kernel.reads:
+                memory, mine = self.of[old], self.of[node.name]
+                readers = [
+                    k
+                    for k, n in enumerate(group.nodes)
+                    if any(d.buffer == old for d in n.about.reads)
+                ]
+                names = [kernel.nodes[k].name for k in readers]
+                if (
+                    memory.death == time
+                    and memory.birth < time
+                    and not (memory.kept or memory.shared)
+                    and old not in kernel.mutated
+                    and memory.name == old
+                    and memory.layout.dtype == mine.layout.dtype
+                    and memory.layout.numel == mine.layout.numel
+                    and group.reads[old] == group.writes[node.name]
+                    and None not in group.reads[old]
+                    and max(readers) <= place
+                    and all(when.get(n, 0) <= when.get(node.name, 0) for n in names)
+                ):
+                    mine.old = memory
+                    memory.death = time - 1  # from now on it is the new one's
+                    kernel = overwriting(kernel, node.name, old)
+                    break
+        return kernel
+
+    def _inherit(self, live: list[int], peak: int) -> None:
+        """Give memory that has died to what is born later with the same size."""
+        taken = {memory.old for memory in self.made}
+        dead: dict[tuple[object, int], list[Memory]] = {}
+        ends = sorted(
+            (m for m in self.made if m not in taken and not (m.kept or m.shared)),
+            key=lambda m: m.death,
+        )
+        for memory in sorted(self.made, key=lambda m: m.birth):
+            while ends and ends[0].death < memory.birth:
+                ended = ends.pop(0)
+                dead.setdefault((ended.layout.device, ended.bytes), []).append(ended)
+            if memory.old is not None or not memory.allocated:
+                continue
+            heritage = dead.get((memory.layout.device, memory.bytes), [])
+            for old in reversed(heritage):  # the one that is most likely still in the cache
+                idle = range(old.death + 1, memory.birth)
+                fits = all(live[time] + memory.bytes <= peak for time in idle)
+                if fits and (not memory.kept or memory.layout == old.layout):
+                    for time in idle:
+                        live[time] += memory.bytes
+                    memory.old = old
+                    heritage.remove(old)
+                    break
+
+    def _steps(self) -> Iterator[Step]:
+        births: dict[int, list[Memory]] = {}
+        deaths: dict[int, list[Memory]] = {}
+        taken = {memory.old for memory in self.made}
+        for memory in self.made:
+            births.setdefault(memory.birth, []).append(memory)
+            if memory not in taken and not memory.kept:
+                deaths.setdefault(memory.death, []).append(memory)
+        for time, action in enumerate(self.actions):
+            for memory in births.get(time, ()):
+                if memory.old is not None:
+                    yield Reuse(memory.name, memory.old.name, memory.layout)
+                elif memory.allocated:
+                    yield Alloc(memory.name, memory.layout)
+            if isinstance(action, Kernel):
+                # what is written over has its new name by now
+                new = {node.into: node.name for node in action.nodes if node.name in self.of}
+                names = [new.get(a, a) if a in action.mutated else a for a in action.args]
+                yield Launch(action, tuple(self.of[name].name for name in names))
+            else:
+                yield Call(action)
+            for memory in deaths.get(time, ()):
+                yield Free(memory.name)

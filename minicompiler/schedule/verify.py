@@ -1,0 +1,119 @@
+"""Is a plan one that its program allows? Raises InternalError where it is not."""
+
+from collections.abc import Callable
+
+from ..errors import InternalError
+from ..ir import ops
+from ..ir.nodes import Computed, Layout, Reduction, Scatter, references, run_body
+from ..symbolic.expr import Expr, sym
+from ..symbolic.ranges import index_range, simplify
+from .dependencies import Recorder
+from .plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
+
+
+def verify_plan(plan: Plan) -> None:
+    """Run the plan on names: what is read was written and is alive, and nothing is lost."""
+    _Walk(plan).run()
+
+
+class _Walk:
+    """`contents[variable]` are the names whose values the variable's memory holds now."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, program = plan, plan.program
+        self.contents = {name: {name} for name in (*program.inputs, *program.constants)}
+        self.older = {
+            o.name: o.into
+            for o in program.operations
+            if isinstance(o, Computed) and o.into is not None
+        }
+        self.layouts = program.layouts()
+
+    def check(self, holds: bool, text: str) -> None:
+        if not holds:
+            raise InternalError(f"schedule of {self.plan.program.name}: {text}")
+
+    def run(self) -> None:
+        for step in self.plan.steps:
+            getattr(self, type(step).__name__)(step)
+        for ref in references(self.plan.program.outputs):
+            self.holds(ref.name, "the outputs")
+
+    def holds(self, name: str, who: str) -> None:
+        found = any(name in names for names in self.contents.values())
+        self.check(found, f"{who} read {name}, which is not in memory")
+
+    def Alloc(self, step: Alloc) -> None:
+        self.check(step.name not in self.contents, f"{step.name} is allocated twice")
+        self.contents[step.name] = set()
+
+    def Reuse(self, step: Reuse) -> None:
+        self.check(step.old in self.contents, f"{step.name} reuses {step.old}, which is gone")
+        self.check(step.old not in self.plan.program.inputs, f"{step.name} takes an input's memory")
+        self.contents[step.name] = self.contents.pop(step.old)
+
+    def Free(self, step: Free) -> None:
+        self.check(self.contents.pop(step.name, None) is not None, f"{step.name} is freed twice")
+
+    def Call(self, step: Call) -> None:
+        for ref in step.extern.reads():
+            self.holds(ref.name, str(step.extern.target))
+        for name in step.extern.names:
+            if name is not None:
+                allocated = step.extern.out_variant is not None
+                self.check(allocated == (name in self.contents), f"{name} is allocated wrongly")
+                self.contents[name] = {name}
+
+    def Launch(self, step: Launch) -> None:
+        kernel = step.kernel
+        self.check(len(step.args) == len(kernel.args), f"{kernel.name} has other parameters")
+        gone = [name for name in step.args if name not in self.contents]
+        self.check(not gone, f"{kernel.name} needs {gone}")
+        self.check(len(set(step.args)) == len(step.args), f"{kernel.name} has aliasing parameters")
+        verify_kernel(kernel, self.layouts, self.check)
+        given = dict(zip(kernel.args, step.args))
+        for name in (*kernel.reads, *kernel.mutated):
+            held = self.contents[given[name]]
+            self.check(name in held, f"{kernel.name} reads {name}, memory holds {held}")
+        for node in kernel.nodes:
+            if node.name not in kernel.internal:
+                self.contents[given[kernel.memory(node.name)]] = {node.name}
+
+
+def verify_kernel(
+    kernel: Kernel, layouts: dict[str, Layout], check: Callable[[bool, str], None]
+) -> None:
+    """What a node reads of an earlier one, or overwrites, lies at the same iteration."""
+    x = tuple(sym(f"x{k}") for k in range(len(kernel.ranges)))
+    y = tuple(sym(f"y{k}") for k in range(len(kernel.folded)))
+    limits = dict(zip((*x, *y), map(index_range, (*kernel.ranges, *kernel.folded))))
+    made: dict[str, Expr | None] = {}
+    overwritten: dict[str, Expr | None] = {}
+    read: dict[str, set[Expr]] = {}
+    for node in kernel.nodes:
+        loop = node.loop
+        index = (*x, *y)[: len(loop.ranges)]
+        whole = kernel.ranges if isinstance(loop, Reduction) else (*kernel.ranges, *kernel.folded)
+        fits = loop.ranges in (kernel.ranges, whole)
+        folds = not isinstance(loop, Reduction) or loop.folded == kernel.folded
+        check(fits and folds, f"{node.name} runs over another space than {kernel.name}")
+        recorder = Recorder(layouts)
+        with ops.handling(recorder):
+            if isinstance(loop, Scatter):
+                loop.target(index)
+            run_body(loop, index, y)
+        for buffer, at in recorder.loads:
+            at = simplify(at, limits)
+            check(buffer not in overwritten, f"{node.name} reads {buffer} after it is overwritten")
+            if buffer in made:
+                check(made[buffer] is at, f"{node.name} reads {buffer} of another iteration")
+            else:
+                known = buffer in kernel.reads or buffer == node.into
+                check(known, f"{node.name} reads {buffer}, no argument of {kernel.name}")
+            read.setdefault(buffer, set()).add(at)
+        place = None if isinstance(loop, Scatter) else simplify(node.layout.index(index), limits)
+        if node.into is not None:
+            early = read.get(node.into, set()) | {made.get(node.into, place)}
+            check(early <= {place}, f"{node.name} overwrites {node.into} that others read")
+            overwritten[node.into] = place
+        made[node.name] = place
