@@ -17,11 +17,13 @@ typedef struct {
     PyTypeObject *type; /* owned; of `found`, that `__class__` was not assigned */
     uint64_t version;   /* of `found`, if it is a dictionary */
     int changed;        /* in this walk the dictionary has another version, or none */
+    int leads_on;       /* other steps start from this one */
 } Step;
 
 typedef struct {
     PyObject_HEAD
     int n, n_wanted, *wanted, moved;
+    int n_brief, *brief; /* steps that can change while no dictionary does, and the dictionaries */
     Step *steps;
 } Walk;
 
@@ -42,14 +44,14 @@ static uint64_t dict_version(PyObject *dict)
 }
 
 /* What step s leads to from `from`, borrowed; NULL if nothing. Runs no user code and, unless an
-   instance has lost its dictionary (then what is found differs), allocates nothing. */
+   instance stores its attributes without a dictionary by now, allocates nothing. */
 static PyObject *step_target(Step *s, PyObject *from)
 {
-    PyObject *found;
+    PyObject *found, **place;
     switch (s->kind) {
     case OWN_DICT:
-        if ((found = PyType_Check(from) ? NULL : PyObject_GenericGetDict(from, NULL)))
-            Py_DECREF(found); /* the object holds it */
+        place = PyType_Check(from) ? NULL : _PyObject_GetDictPtr(from);
+        found = place ? *place : NULL;
         break;
     case CLASS_ITEM:
         found = _PyType_Lookup(Py_TYPE(from), s->key);
@@ -110,6 +112,24 @@ static int walk(Walk *w, PyObject *root, int binding)
     return 1;
 }
 
+/* As `walk`, while no dictionary changed; 0 says nothing. */
+static int walk_briefly(Walk *w, PyObject *root)
+{
+    for (int *i = w->brief; i < w->brief + w->n_brief; i++) {
+        Step *s = w->steps + *i;
+        if (s->kind != ITEM) {
+            PyObject *from = s->parent < 0 ? root : w->steps[s->parent].found;
+            if (!step_same(s, step_target(s, from))) return 0;
+        }
+        if (Py_TYPE(s->found) != s->type) return 0;
+        if (PyDict_Check(s->found)) {
+            uint64_t version = dict_version(s->found);
+            if (!version || version != s->version) return 0;
+        }
+    }
+    return 1;
+}
+
 static PyObject *walk_call(PyObject *self, PyObject *args, PyObject *keywords)
 {
     Walk *w = (Walk *)self;
@@ -119,7 +139,7 @@ static PyObject *walk_call(PyObject *self, PyObject *args, PyObject *keywords)
         if (PyErr_Occurred()) return NULL;
         Py_RETURN_NONE;
     }
-    if (!walk(w, root, 0)) { /* versions may be noted that were not followed up: never walk again */
+    if (!walk_briefly(w, root) && !walk(w, root, 0)) { /* versions may be noted that were not followed up: never walk again */
         w->moved = 1;
         Py_DECREF(found);
         Py_RETURN_NONE;
@@ -157,6 +177,7 @@ static void walk_free(PyObject *self)
     walk_clear(self);
     PyMem_Free(((Walk *)self)->steps);
     PyMem_Free(((Walk *)self)->wanted);
+    PyMem_Free(((Walk *)self)->brief);
     Py_TYPE(self)->tp_free(self);
 }
 
@@ -170,7 +191,8 @@ static PyObject *walk_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     int n = (int)PyTuple_GET_SIZE(steps), n_wanted = (int)PyTuple_GET_SIZE(wanted);
     w->steps = PyMem_Calloc(n + 1, sizeof(Step));
     w->wanted = PyMem_Calloc(n_wanted + 1, sizeof(int));
-    if (!w->steps || !w->wanted) { Py_DECREF(w); return PyErr_NoMemory(); }
+    w->brief = PyMem_Calloc(n + 1, sizeof(int));
+    if (!w->steps || !w->wanted || !w->brief) { Py_DECREF(w); return PyErr_NoMemory(); }
     for (; w->n < n; w->n++) {
         Step *s = w->steps + w->n;
         if (!PyArg_ParseTuple(PyTuple_GET_ITEM(steps, w->n), "iiU", &s->kind, &s->parent, &s->key))
@@ -182,6 +204,7 @@ static PyObject *walk_new(PyTypeObject *type, PyObject *args, PyObject *keywords
             goto failed;
         }
         Py_INCREF(s->key);
+        if (s->parent >= 0) w->steps[s->parent].leads_on = 1;
     }
     for (; w->n_wanted < n_wanted; w->n_wanted++) {
         long index = PyLong_AsLong(PyTuple_GET_ITEM(wanted, w->n_wanted));
@@ -194,6 +217,12 @@ static PyObject *walk_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     int collects = PyGC_Disable(); /* finalizers might change what is being walked */
     int found = walk(w, root, 1);
     if (collects) PyGC_Enable();
+    for (int i = 0; found && i < n; i++) {
+        Step *s = w->steps + i;
+        if (s->kind == NO_ITEM || s->kind == WHOLE) continue;
+        int constant = s->held == s->found && !PyType_HasFeature(s->type, Py_TPFLAGS_HEAPTYPE);
+        if (s->kind != ITEM || s->leads_on || !constant) w->brief[w->n_brief++] = i;
+    }
     if (found) return (PyObject *)w;
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_LookupError, "a path does not exist");
 failed:

@@ -176,7 +176,7 @@ def test_random_sequences_of_changes():
     random.seed(0)
     x = torch.zeros(2, 3)
     names = [n for n in CHANGES if n not in ("class of the root", "hook", "module less")]
-    for _ in range(15):
+    for _ in range(6):
         net = Net()
         made = assumptions(net, x)
         plain, check = made.build(), binding.build(made)
@@ -223,7 +223,7 @@ def test_roots_die():
     x = torch.zeros(2, 3)
     made = assumptions(Net(), x)
     bound = Binding(made, SELF)
-    for i in range(50):
+    for i in range(6):
         net = Net()
         if i % 2:  # what was walked leads back to the root
             vars(net.blocks[0])["up"] = net

@@ -250,9 +250,9 @@ def test_a_namespace_that_is_dropped_takes_its_compiled_code_along():
     on nothing the garbage collector sees: so the namespace owns the entries."""
     assert alive(Entry, CodeCache) == 0
     with Toy() as toy:
-        for i in range(300):
+        for i in range(100):
             new_function()(i)
-    assert len(toy.compiled) == 300 and alive(Entry, CodeCache, GuardSet) == 0
+    assert len(toy.compiled) == 100 and alive(Entry, CodeCache, GuardSet) == 0
 
 
 def test_2000_recompiled_closures():

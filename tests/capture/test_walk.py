@@ -106,6 +106,24 @@ def test_what_is_not_on_the_way_may_change():
         assert walk(root) is not None
 
 
+def test_the_class_of_what_leads_nowhere_is_noticed():
+    class Slots:
+        __slots__ = ("x",)
+
+    class MoreSlots:
+        __slots__ = ("x",)
+
+    class Space(types.ModuleType):
+        pass
+
+    for leaf, cls in ((Slots(), MoreSlots), (Module(), Other), (types.ModuleType("m"), Space)):
+        root = Module(a=leaf)
+        walk = bind(root, STEPS[:4], (3,))
+        assert walk(root) == (leaf,)
+        leaf.__class__ = cls
+        assert walk(root) is None
+
+
 def test_class_changes_are_noticed():
     root = tree()
     for patch in ("forward", "__getattr__"):
