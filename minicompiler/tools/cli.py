@@ -7,7 +7,9 @@ import typer
 from . import doctor as clinic
 from .tour import tour
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__
+)
 app.command()(tour)
 
 

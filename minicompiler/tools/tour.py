@@ -292,4 +292,6 @@ def tour(
 
 
 if __name__ == "__main__":
-    typer.run(tour)
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(tour)
+    app()
