@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import autograd, build, extension, python_runtime, triton
-from .plan import flatten
+from .plan import derive, flatten
 from .python_runtime import Flat
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def load(plan: "Plan", sources: "Sequence[KernelSource]", wrapper: str) -> Flat:
     launchers = {s.name: triton.load(s) for s in sources if s.name not in native}
     if made := extension.module():
         kernels = [native[n].address if n in native else launchers[n] for n in names(sources)]
-        loaded: Flat = made.Plan(flatten(plan, sources), kernels, list(constants.values()))
+        flat = flatten(plan, sources)
+        loaded: Flat = made.Plan(flat, kernels, list(constants.values()), derive(flat))
         return loaded
     for source in sources:
         if source.name in native:

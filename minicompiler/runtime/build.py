@@ -33,19 +33,11 @@ VALUES = "-fno-math-errno -fno-trapping-math".split()
 SHARED = "-std=c++17 -O3 -fPIC -shared -w".split()
 THIS_CPU = "-march=native" if platform.machine() in ("x86_64", "AMD64") else "-mcpu=native"
 LIBOMP = "/opt/homebrew/opt/libomp"  # where Homebrew puts what Apple's clang lacks
-OPENMP = (
+OPENMP: tuple[list[str], ...] = (
     ["-fopenmp"],
     ["-Xpreprocessor", "-fopenmp", f"-I{LIBOMP}/include", f"-L{LIBOMP}/lib", "-lomp"],
+    [],  # the pragmas are then ignored
 )
-OPENMP_PROBE = """
-extern "C" int omp_get_max_threads();
-extern "C" int probe() {
-  int n = 0;
-#pragma omp parallel for reduction(+ : n)
-  for (int i = 0; i < 8; i++) n += i;
-  return n + omp_get_max_threads();
-}
-"""
 
 
 class NoCompiler(Unsupported):
@@ -132,35 +124,31 @@ def processor() -> str:
     return " ".join(about)
 
 
-@functools.cache
-def _openmp_flags(compiler: Compiler) -> tuple[str, ...]:
-    """The flags that make `omp parallel` work; none, with a note, where nothing does."""
-
-    def probe(folder: Path) -> None:
-        source = folder / "probe.cpp"
-        source.write_text(OPENMP_PROBE)
-        for flags in OPENMP:
-            goal = ["-shared", "-fPIC", "-o", str(folder / "probe.so")]
-            if run((*compiler.command, str(source), *goal, *flags)).returncode == 0:
-                (folder / "flags").write_text(shlex.join(flags))
-                return
-        (folder / "flags").write_text("")
-
-    key = store.digest("openmp", compiler.identity, OPENMP_PROBE)
-    path, _ = store.fetch("compilers", key, "flags", probe)
-    flags = tuple(shlex.split(path.read_text()))
-    if not flags:
-        warnings.warn(
-            f"{compiler.command[0]} has no OpenMP: kernels run in one thread", stacklevel=2
-        )
-    return flags
-
-
-def kernel_flags(compiler: Compiler) -> tuple[str, ...]:
-    """Flags of every kernel, for gcc and clang alike; what config says included."""
+def kernel_flags() -> tuple[str, ...]:
+    """Flags of every kernel, for gcc and clang alike, as config says; without OpenMP's."""
     contract = f"-ffp-contract={'fast' if config.fp_contract else 'off'}"
-    openmp = _openmp_flags(compiler) if config.openmp else ()
-    return (*SHARED, THIS_CPU, contract, *VALUES, *openmp)
+    return (*SHARED, THIS_CPU, contract, *VALUES)
+
+
+def build_kernels(text: str, compiler: Compiler) -> tuple[Path, bool]:
+    """As `build`, with OpenMP where some way to ask for it works."""
+    ways = OPENMP if config.openmp else ([],)
+    for way in ways:
+        try:
+            built = build("kernels", "kernels", text, compiler, (*kernel_flags(), *way))
+        except BuildFailed:
+            if way == ways[-1]:
+                raise
+        else:
+            if config.openmp and not way:
+                _note_one_thread(compiler)
+            return built
+    raise AssertionError("unreachable")
+
+
+@functools.cache
+def _note_one_thread(compiler: Compiler) -> None:
+    warnings.warn(f"{compiler.command[0]} has no OpenMP: kernels run in one thread", stacklevel=2)
 
 
 def build(
@@ -192,15 +180,9 @@ def compile_cpp(sources: Sequence[Text]) -> dict[str, NativeKernel]:
     if not sources:
         return {}
     chosen = compiler()
-    flags = kernel_flags(chosen)
     units = _units(sources)
-    if len(units) == 1:
-        libraries = [_library(_unit_text(units[0]), chosen, flags)]
-    else:
-        with ThreadPoolExecutor(len(units)) as pool:
-            libraries = list(
-                pool.map(lambda unit: _library(_unit_text(unit), chosen, flags), units)
-            )
+    with ThreadPoolExecutor(len(units)) as pool:
+        libraries = list(pool.map(lambda unit: _library(_unit_text(unit), chosen), units))
     record.current().count("cache_hits", sum(hit for _, hit in libraries))
     return {
         source.name: _kernel(library, source.name)
@@ -236,16 +218,16 @@ _loaded: dict[str, ctypes.CDLL] = {}
 _lock = threading.Lock()
 
 
-def _library(text: str, compiler: Compiler, flags: tuple[str, ...]) -> tuple[ctypes.CDLL, bool]:
-    key = store.digest(text, compiler.identity, *flags)
+def _library(text: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
+    key = store.digest(text, compiler.identity, *kernel_flags(), str(config.openmp))
     with _lock:
         if key in _loaded:
             return _loaded[key], True
-    path, hit = build("kernels", "kernels", text, compiler, flags)
+    path, hit = build_kernels(text, compiler)
     try:
         library = ctypes.CDLL(str(path))
     except OSError:  # somebody emptied the cache between the two lines above
-        path, hit = build("kernels", "kernels", text, compiler, flags)
+        path, hit = build_kernels(text, compiler)
         library = ctypes.CDLL(str(path))
     with _lock:
         return _loaded.setdefault(key, library), hit

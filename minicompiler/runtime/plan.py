@@ -3,10 +3,10 @@
 This is what the run-time extension executes. A tensor lives in a numbered register, inputs first,
 then constants. Sizes and other numbers:
 
-    Number  = int | float | ["value", v]           v: position in "values"
-    "values": each computed once a call, in order, from earlier ones
-              ["input", i, sort] | ["size", register, dim] | ["stride", register, dim]
-              | [operator, sort, Number...]         operator: the name of an Expr class
+    "symbols": [["input", i, 0] | ["size", i, dim] | ["stride", i, dim]]     found in input i
+    "values":  [text]      what is computed from them, each a Python expression of "names"
+    Number     = int | float | ["value", v]            v counts through symbols, then values
+
 Steps and what an argument of a call may be:
 
     ["alloc", register, dtype, device, [size], [stride]]
@@ -20,7 +20,8 @@ Steps and what an argument of a call may be:
     outputs:  argument of the kinds None, bool, register, view, Number
 """
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
@@ -28,6 +29,7 @@ import torch
 from ..errors import Unsupported
 from ..ir.nodes import BufferRef, Computed, Layout
 from ..symbolic.expr import Expr, Symbol
+from ..symbolic.printing import to_python
 
 if TYPE_CHECKING:
     from ..codegen.source import KernelSource
@@ -35,13 +37,21 @@ if TYPE_CHECKING:
 
 Flat: TypeAlias = dict[str, Any]
 
-NUMERIC = set("Add Mul FloorDiv Mod Min Max TrueDiv ToFloat Floor Ceil Sqrt Pow".split())
 NAMED = {torch.dtype: "dtype", torch.layout: "layout", torch.memory_format: "memory_format"}
 
 
 def flatten(plan: "steps.Plan", sources: "Sequence[KernelSource]") -> Flat:
     """The flat plan. Raises Unsupported for what it cannot say."""
     return _Flattener(plan, sources).flat()
+
+
+def derive(flat: Flat) -> Callable[..., tuple[Any, ...]] | None:
+    """The values of a flat plan as one function of its symbols; None where there are none."""
+    if not flat["values"]:
+        return None
+    text = f"lambda {', '.join(flat['names'])}: ({', '.join(flat['values'])},)"
+    made: Callable[..., tuple[Any, ...]] = eval(text, {"math": math})
+    return made
 
 
 class _Flattener:
@@ -57,9 +67,9 @@ class _Flattener:
             o.name: o.into for o in operations if isinstance(o, Computed) and o.into is not None
         }
         self.registers: dict[str, int] = {}
-        self.values: list[list[Any]] = []
-        self.known: dict[Expr, Any] = {}
-        self.symbols: dict[str, Any] = {}
+        self.symbols: dict[str, list[Any]] = {}
+        self.values: list[str] = []
+        self.known: dict[Expr, list[Any]] = {}
         self.steps: list[list[Any]] = []
 
     def flat(self) -> Flat:
@@ -74,9 +84,11 @@ class _Flattener:
             "constants": list(self.program.constants),
             "kernels": [source.name for source in self.sources],
             "checks": [list(source.checks) for source in self.sources],
-            "values": self.values,
             "steps": self.steps,
             "outputs": [self.argument(output) for output in self.program.outputs],
+            "symbols": list(self.symbols.values()),
+            "names": list(self.symbols),
+            "values": self.values,
             "registers": list(self.registers),
         }
 
@@ -93,33 +105,26 @@ class _Flattener:
 
     def bind_symbols(self) -> None:
         """Where the values of symbols come from: inputs first, then sizes, then strides."""
-        inputs = self.program.inputs.items()
-        tensors = [(name, layout) for name, layout in inputs if isinstance(layout, Layout)]
-        found: list[tuple[Any, list[Any]]] = [
-            (value, ["input", self.registers[name], value.sort])
-            for name, value in inputs
-            if isinstance(value, Expr)
-        ]
+        inputs = [(i, value) for i, value in enumerate(self.program.inputs.values())]
+        tensors = [(i, layout) for i, layout in inputs if isinstance(layout, Layout)]
+        found: list[tuple[Any, list[Any]]] = [(value, ["input", i, 0]) for i, value in inputs]
         for kind in ("size", "stride"):
-            for name, layout in tensors:
-                for d, value in enumerate(getattr(layout, kind)):
-                    found.append((value, [kind, self.registers[name], d]))
+            for i, layout in tensors:
+                found += [(e, [kind, i, d]) for d, e in enumerate(getattr(layout, kind))]
         for value, source in found:
-            if isinstance(value, Symbol) and value not in self.known:
-                self.known[value] = self.symbols[value.name] = self.value(source)
-
-    def value(self, entry: list[Any]) -> list[Any]:
-        self.values.append(entry)
-        return ["value", len(self.values) - 1]
+            if isinstance(value, Symbol) and value.name not in self.symbols:
+                self.symbols[value.name] = source
+                self.known[value] = ["value", len(self.known)]
 
     def number(self, e: Expr) -> Any:
         if e.is_const:
             return e.const
         if e not in self.known:
-            operator = type(e).__name__
-            if operator not in NUMERIC:
-                raise Unsupported(f"no input of {self.program.name} says what {e} is")
-            self.known[e] = self.value([operator, e.sort, *map(self.number, e.children)])
+            missing = {s.name for s in e.free if isinstance(s, Symbol)} - self.symbols.keys()
+            if missing:
+                raise Unsupported(f"no input of {self.program.name} says what {missing} is")
+            self.values.append(to_python(e))
+            self.known[e] = ["value", len(self.known)]
         return self.known[e]
 
     def numbers(self, values: Iterable[Expr]) -> list[Any]:
@@ -144,9 +149,8 @@ class _Flattener:
     def Launch(self, step: "steps.Launch") -> None:
         kernel = self.kernels[step.kernel.name]
         registers = list(map(self.memory, step.args))
-        symbols = [self.symbols.get(s) for s in self.sources[kernel].symbols]
-        if None in symbols:
-            raise Unsupported(f"no input of {self.program.name} gives {step.kernel.name} its sizes")
+        sorts = {s.name: s for s in self.known if isinstance(s, Symbol)}
+        symbols = [self.number(sorts.get(s, Symbol(s))) for s in self.sources[kernel].symbols]
         in_place = len(step.kernel.mutated)
         self.steps.append(["launch", kernel, registers, in_place, symbols])
 

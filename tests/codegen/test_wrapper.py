@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from minicompiler.codegen import wrapper
 from minicompiler.codegen.source import KernelSource
+from minicompiler.codegen.wrapper import emit
 from minicompiler.errors import Unsupported
 from minicompiler.ir.nodes import BufferRef, Computed, Extern, Layout, Pointwise, Program
 from minicompiler.schedule.plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
@@ -24,7 +24,7 @@ def layout(*size, stride=None, dtype=torch.float32, offset=0):
 
 def body(program, *steps, sources=()):
     """The lines of `call`."""
-    text = wrapper.emit(Plan(program, list(steps)), sources)
+    text = emit(Plan(program, list(steps)), sources)
     assert text.startswith("import math\n\nimport torch\n")
     compile(text, "wrapper", "exec")
     return [line.strip() for line in text.split("def call(args):\n")[1].splitlines()]

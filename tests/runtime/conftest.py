@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from minicompiler import runtime
-from minicompiler.codegen import wrapper
 from minicompiler.codegen.source import KernelSource
+from minicompiler.codegen.wrapper import emit
 from minicompiler.ir.nodes import BufferRef, Computed, Extern, Layout, Pointwise, Program
 from minicompiler.schedule.plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
 from minicompiler.symbolic.expr import Expr, as_expr, product
@@ -112,7 +112,7 @@ class Planned:
 
     @property
     def text(self) -> str:
-        return wrapper.emit(self.plan, list(self.sources.values()))
+        return emit(self.plan, list(self.sources.values()))
 
     def load(self):
         return runtime.load(self.plan, list(self.sources.values()), self.text)

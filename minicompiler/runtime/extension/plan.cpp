@@ -2,26 +2,20 @@
 
 namespace minicompiler {
 
-// ---- numbers: known when the plan is read, or computed once a call
-
-// An int, the bits of a double, or the position of a value of this call.
+// Known when the plan is read, or a value of this call.
 struct Number {
-  int64_t literal = 0;
+  IValue literal = {};
   int value = -1;
-  bool is_float = false;
 
-  int64_t get(const int64_t* values) const { return value < 0 ? literal : values[value]; }
-  double real(const int64_t* values) const {
-    int64_t bits = get(values);
-    double number;
-    std::memcpy(&number, &bits, sizeof number);
-    return is_float ? number : static_cast<double>(bits);
-  }
+  const IValue& get(const Values& values) const { return value < 0 ? literal : values[value]; }
 };
 
-inline int64_t bits(double number) {
+// As kernels take it: an int, or the bits of a double.
+inline int64_t bits(const IValue& number) {
+  if (number.isInt()) return number.toInt();
+  double real = number.toDouble();
   int64_t same;
-  std::memcpy(&same, &number, sizeof same);
+  std::memcpy(&same, &real, sizeof same);
   return same;
 }
 
@@ -30,24 +24,18 @@ struct Sizes {
   std::vector<int64_t> literal;
   std::vector<std::pair<size_t, int>> symbolic;  // position, value
 
-  c10::IntArrayRef get(const int64_t* values, c10::SmallVector<int64_t, 6>& scratch) const {
+  c10::IntArrayRef get(const Values& values, c10::SmallVector<int64_t, 6>& scratch) const {
     if (symbolic.empty()) return literal;
     scratch.assign(literal.begin(), literal.end());
-    for (auto [i, value] : symbolic) scratch[i] = values[value];
+    for (auto [i, value] : symbolic) scratch[i] = values[value].toInt();
     return scratch;
   }
 };
 
-enum class Operator { Input, Size, Stride, Add, Mul, FloorDiv, Mod, Min, Max,
-                      TrueDiv, ToFloat, Floor, Ceil, Sqrt, Pow };
-const char* const kOperators[] = {"input", "size", "stride", "Add", "Mul", "FloorDiv", "Mod", "Min",
-                                  "Max", "TrueDiv", "ToFloat", "Floor", "Ceil", "Sqrt", "Pow"};
-
-struct Value {
-  Operator op;
-  bool is_float = false;
-  int input = 0, dim = 0;
-  std::vector<Number> operands;
+// Where a symbol is found: dimension `dim` of a tensor's sizes or strides, or an input of its own.
+struct Symbol {
+  enum Kind { Input, Size, Stride } kind;
+  size_t at, dim;
 };
 
 // ---- steps
@@ -100,7 +88,7 @@ struct Kernel {
 // What one call works on.
 struct Frame {
   c10::SmallVector<Tensor, 24> registers;
-  c10::SmallVector<int64_t, 8> values;
+  Values values;  // the symbols, then what is computed from them
   torch::jit::Stack stack;
 };
 
@@ -122,17 +110,18 @@ class Plan {
  public:
   static constexpr const char* kName = "minicompiler.Plan";
   static constexpr const char* kDoc =
-      "Plan(flat, kernels, constants)(inputs) -> outputs; empties the list of inputs.\n"
-      "kernels: for each name the address of a C++ kernel, or a Python callable.";
+      "Plan(flat, kernels, constants, derive)(inputs) -> outputs; empties the list of inputs.\n"
+      "kernels: for each name the address of a C++ kernel, or a Python callable.\n"
+      "derive: a function of the symbols to the tuple of the plan's values, or None.";
   static constexpr int64_t kLong = 1 << 15;  // elements: more than the price of letting the GIL go
 
   static std::unique_ptr<Plan> make(PyObject* args) {
-    PyObject *flat, *kernels, *constants;
-    if (!PyArg_ParseTuple(args, "O!O!O!", &PyDict_Type, &flat, &PyList_Type, &kernels, &PyList_Type,
-                          &constants))
+    PyObject *flat, *kernels, *constants, *derive;
+    if (!PyArg_ParseTuple(args, "O!O!O!O", &PyDict_Type, &flat, &PyList_Type, &kernels,
+                          &PyList_Type, &constants, &derive))
       throw python_error();
     auto plan = std::make_unique<Plan>();
-    plan->read(flat, kernels, constants);
+    plan->read(flat, kernels, constants, derive);
     return plan;
   }
 
@@ -162,14 +151,16 @@ class Plan {
     c10::impl::ExcludeDispatchKeyGuard below(kAbove);
     Frame frame;
     frame.registers.resize(registers_);
-    frame.values.resize(values_.size());
-    for (size_t i = 0; i < values_.size(); i++)
-      if (values_[i].op == Operator::Input)
-        frame.values[i] = number_input(values[values_[i].input], values_[i].is_float);
+    for (const Symbol& symbol : symbols_) {
+      const IValue& input = values[symbol.at];
+      frame.values.push_back(symbol.kind == Symbol::Input  ? input
+                             : symbol.kind == Symbol::Size ? input.toTensor().size(symbol.dim)
+                                                           : input.toTensor().stride(symbol.dim));
+    }
+    if (derive_) derive(frame.values);
     for (size_t i = 0; i < inputs_; i++)
       if (values[i].isTensor()) frame.registers[i] = std::move(values[i]).toTensor();
     for (size_t i = 0; i < constants_.size(); i++) frame.registers[inputs_ + i] = constants_[i];
-    compute(frame);
     for (const Step& step : steps_)
       std::visit([&](const auto& one) { execute(one, frame); }, step);
     values.clear();
@@ -182,79 +173,39 @@ class Plan {
   bool long_ = false;
   std::vector<Tensor> constants_;
   std::vector<Kernel> kernels_;
-  std::vector<Value> values_;
+  std::vector<Symbol> symbols_;
+  THPObjectPtr derive_;  // of the symbols, a tuple of what is computed from them; or null
   std::vector<Step> steps_;
   std::vector<Argument> outputs_;
 
   // ---- running
 
-  static int64_t number_input(const IValue& value, bool is_float) {
-    if (is_float) return bits(value.isDouble() ? value.toDouble() : double(value.toInt()));
-    return value.isBool() ? value.toBool() : value.toInt();
-  }
-
-  void compute(Frame& frame) const {
-    int64_t* values = frame.values.data();
-    for (size_t i = 0; i < values_.size(); i++) {
-      const Value& value = values_[i];
-      if (value.op == Operator::Input) continue;
-      if (value.op == Operator::Size || value.op == Operator::Stride) {
-        const Tensor& tensor = frame.registers[value.input];
-        values[i] = value.op == Operator::Size ? tensor.size(value.dim) : tensor.stride(value.dim);
-      } else if (value.is_float) {
-        values[i] = bits(real_result(value, values));
-      } else {
-        values[i] = whole_result(value, values);
-      }
-    }
-  }
-
-  static double real_result(const Value& value, const int64_t* values) {
-    double a = value.operands[0].real(values);
-    double b = value.operands.size() > 1 ? value.operands[1].real(values) : 0;
-    switch (value.op) {
-      case Operator::Add: return a + b;
-      case Operator::Mul: return a * b;
-      case Operator::TrueDiv:
-        if (b == 0) throw_zero_division();
-        return a / b;
-      case Operator::Sqrt: return std::sqrt(a);
-      case Operator::Pow: return std::pow(a, b);
-      default: return a;  // ToFloat
-    }
-  }
-
-  static int64_t whole_result(const Value& value, const int64_t* values) {
-    const Number& first = value.operands[0];
-    if (value.op == Operator::Floor) return int64_t(std::floor(first.real(values)));
-    if (value.op == Operator::Ceil) return int64_t(std::ceil(first.real(values)));
-    int64_t a = first.get(values);
-    for (size_t k = 1; k < value.operands.size(); k++) {
-      int64_t b = value.operands[k].get(values);
-      switch (value.op) {
-        case Operator::Add: a += b; break;
-        case Operator::Mul: a *= b; break;
-        case Operator::Min: a = std::min(a, b); break;
-        case Operator::Max: a = std::max(a, b); break;
-        default:
-          if (b == 0) throw_zero_division();
-          int64_t rest = a % b, step = rest != 0 && (rest < 0) != (b < 0);  // round down
-          a = value.op == Operator::Mod ? rest + step * b : a / b - step;
-      }
-    }
-    return a;
-  }
-
-  [[noreturn]] static void throw_zero_division() {
+  void derive(Values& values) const {
     pybind11::gil_scoped_acquire gil;
-    PyErr_SetString(PyExc_ZeroDivisionError, "a size is divided by zero");
-    throw python_error();
+    std::vector<THPObjectPtr> held;
+    for (const IValue& value : values) held.emplace_back(to_python(IValue(value)));
+    THPObjectPtr made = called(derive_, held);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(made.get()); i++)
+      values.push_back(from_python(PyTuple_GET_ITEM(made.get(), i)));
+  }
+
+  static THPObjectPtr called(const THPObjectPtr& function, std::vector<THPObjectPtr>& args) {
+    std::vector<PyObject*> pointers;
+    for (auto& object : args) pointers.push_back(object.get());
+    auto* callee = const_cast<PyObject*>(function.get());
+    THPObjectPtr result(PyObject_Vectorcall(callee, pointers.data(), pointers.size(), nullptr));
+    if (!result) {
+      python_error error;
+      error.persist();  // it may cross threads of the autograd engine
+      throw error;
+    }
+    return result;
   }
 
   void execute(const Alloc& step, Frame& frame) const {
     c10::SmallVector<int64_t, 6> a, b;
-    auto size = step.size.get(frame.values.data(), a);
-    auto stride = step.stride.get(frame.values.data(), b);
+    auto size = step.size.get(frame.values, a);
+    auto stride = step.stride.get(frame.values, b);
     frame.registers[step.to] =
         step.device.is_cpu()
             ? Tensor(at::detail::empty_strided_cpu(size, stride, step.dtype))
@@ -264,8 +215,8 @@ class Plan {
   void execute(const Reuse& step, Frame& frame) const {
     Tensor old = std::move(frame.registers[step.old]);
     c10::SmallVector<int64_t, 6> a, b;
-    auto size = step.size.get(frame.values.data(), a);
-    auto stride = step.stride.get(frame.values.data(), b);
+    auto size = step.size.get(frame.values, a);
+    auto stride = step.stride.get(frame.values, b);
     bool same = old.scalar_type() == step.dtype && old.sizes() == size && old.strides() == stride;
     frame.registers[step.to] =
         same ? std::move(old) : view_of(old, size, stride, old.storage_offset(), step.dtype);
@@ -281,7 +232,7 @@ class Plan {
                                           : const_cast<void*>(tensor.const_data_ptr()));
     }
     c10::SmallVector<int64_t, 8> symbols;
-    for (const Number& number : step.symbols) symbols.push_back(number.get(frame.values.data()));
+    for (const Number& number : step.symbols) symbols.push_back(bits(number.get(frame.values)));
     RECORD_USER_SCOPE(kernel.name);
     if (int64_t failed = kernel.native(buffers.data(), symbols.data()))
       TORCH_CHECK_INDEX(false, kernel.checks.at(failed - 1));
@@ -289,15 +240,11 @@ class Plan {
 
   static void launch_python(const Launch& step, const Kernel& kernel, Frame& frame) {
     pybind11::gil_scoped_acquire gil;
-    std::vector<THPObjectPtr> held;
-    std::vector<PyObject*> args;
-    for (int at : step.buffers) held.emplace_back(THPVariable_Wrap(frame.registers[at]));
+    std::vector<THPObjectPtr> args;
+    for (int at : step.buffers) args.emplace_back(THPVariable_Wrap(frame.registers[at]));
     for (const Number& number : step.symbols)
-      held.emplace_back(to_python(number_value(number, frame, number.is_float)));
-    for (auto& object : held) args.push_back(object.get());
-    auto* function = const_cast<PyObject*>(kernel.python.get());
-    THPObjectPtr done(PyObject_Vectorcall(function, args.data(), args.size(), nullptr));
-    if (!done) throw python_error();
+      args.emplace_back(to_python(IValue(number.get(frame.values))));
+    called(kernel.python, args);
   }
 
   void execute(const Call& step, Frame& frame) const {
@@ -316,22 +263,16 @@ class Plan {
 
   void execute(const Free& step, Frame& frame) const { frame.registers[step.at].reset(); }
 
-  static IValue number_value(const Number& number, const Frame& frame, bool as_float) {
-    if (as_float) return number.real(frame.values.data());
-    return number.get(frame.values.data());
-  }
-
   static IValue argument(const Argument& one, const Frame& frame) {
     switch (one.kind) {
       case Argument::Constant: return one.constant;
       case Argument::Register: return frame.registers[one.at];
-      case Argument::Computed: return number_value(one.number, frame, one.number.is_float);
+      case Argument::Computed: return one.number.get(frame.values);
       case Argument::View: {
         const Tensor& base = frame.registers[one.at];
         c10::SmallVector<int64_t, 6> a, b;
-        const int64_t* values = frame.values.data();
-        int64_t offset = base.storage_offset() + one.number.get(values);
-        return view_of(base, one.size.get(values, a), one.stride.get(values, b), offset,
+        int64_t offset = base.storage_offset() + one.number.get(frame.values).toInt();
+        return view_of(base, one.size.get(frame.values, a), one.stride.get(frame.values, b), offset,
                        base.scalar_type());
       }
       case Argument::List: break;
@@ -343,7 +284,7 @@ class Plan {
 
   // ---- reading
 
-  void read(PyObject* flat, PyObject* kernels, PyObject* constants) {
+  void read(PyObject* flat, PyObject* kernels, PyObject* constants, PyObject* derive) {
     name_ = text(entry(flat, "name"));
     inputs_ = integer(entry(flat, "inputs"));
     registers_ = length(entry(flat, "registers"));
@@ -359,41 +300,21 @@ class Plan {
         kernel.python = THPObjectPtr(Py_NewRef(function));
       kernels_.push_back(std::move(kernel));
     }
-    PyObject* values = entry(flat, "values");
-    for (Py_ssize_t i = 0; i < length(values); i++) values_.push_back(value(item(values, i)));
+    symbols_ = each(entry(flat, "symbols"), [](PyObject* o) {
+      std::string kind = text(item(o, 0));
+      auto found = kind == "input" ? Symbol::Input : kind == "size" ? Symbol::Size : Symbol::Stride;
+      return Symbol{found, size_t(integer(item(o, 1))), size_t(integer(item(o, 2)))};
+    });
+    if (derive != Py_None) derive_ = THPObjectPtr(Py_NewRef(derive));
     PyObject* steps = entry(flat, "steps");
     for (Py_ssize_t i = 0; i < length(steps); i++) steps_.push_back(step(item(steps, i)));
     outputs_ = each(entry(flat, "outputs"), [&](PyObject* o) { return read_argument(o, nullptr); });
   }
 
-  Value value(PyObject* list) const {
-    std::string name = text(item(list, 0));
-    for (size_t op = 0; op < std::size(kOperators); op++) {
-      if (name != kOperators[op]) continue;
-      Value value{static_cast<Operator>(op)};
-      if (value.op >= Operator::Add) {
-        value.is_float = text(item(list, 1)) == "float";
-        for (Py_ssize_t i = 2; i < length(list); i++)
-          value.operands.push_back(number(item(list, i)));
-        TORCH_CHECK(!value.operands.empty(), name, " of nothing");
-        return value;
-      }
-      value.input = static_cast<int>(integer(item(list, 1)));
-      if (value.op == Operator::Input)
-        value.is_float = text(item(list, 2)) == "float";
-      else
-        value.dim = static_cast<int>(integer(item(list, 2)));
-      return value;
-    }
-    TORCH_CHECK(false, "a plan computes ", name);
-  }
-
-  Number number(PyObject* object) const {
-    if (PyFloat_Check(object)) return {bits(PyFloat_AS_DOUBLE(object)), -1, true};
-    if (PyLong_Check(object)) return {integer(object)};
+  static Number number(PyObject* object) {
+    if (!PyList_Check(object)) return {from_python(object)};
     TORCH_CHECK(text(item(object, 0)) == "value", "a plan says ", text(item(object, 0)));
-    int at = static_cast<int>(integer(item(object, 1)));
-    return {0, at, values_.at(at).is_float};
+    return {{}, static_cast<int>(integer(item(object, 1)))};
   }
 
   Sizes sizes(PyObject* list) {
@@ -401,9 +322,9 @@ class Plan {
     int64_t elements = 1;
     for (Py_ssize_t i = 0; i < length(list); i++) {
       Number one = number(item(list, i));
-      all.literal.push_back(one.literal);
+      all.literal.push_back(one.value < 0 ? one.literal.toInt() : 0);
       if (one.value >= 0) all.symbolic.emplace_back(i, one.value);
-      elements *= one.literal;
+      elements *= all.literal.back();
     }
     long_ |= !all.symbolic.empty() || elements > kLong;
     return all;
@@ -426,8 +347,8 @@ class Plan {
     if (kind == "launch") {
       size_t kernel = integer(at(1));
       kernels_.at(kernel);
-      return Launch{kernel, each(at(2), [&](PyObject* r) { return reg(r); }), size_t(integer(at(3))),
-                    each(at(4), [&](PyObject* n) { return number(n); })};
+      auto buffers = each(at(2), [&](PyObject* r) { return reg(r); });
+      return Launch{kernel, std::move(buffers), size_t(integer(at(3))), each(at(4), number)};
     }
     if (kind == "call") return call_step(list);
     TORCH_CHECK(kind == "free", "a plan says ", kind);
@@ -463,7 +384,8 @@ class Plan {
     if (kind == c10::TypeKind::ListType) return read_list(given, type);
     if (!PyList_Check(given)) {
       if (PyUnicode_Check(given)) return {Argument::Constant, text(given)};
-      if (kind == c10::TypeKind::FloatType) return {Argument::Constant, THPUtils_unpackDouble(given)};
+      if (kind == c10::TypeKind::FloatType)
+        return {Argument::Constant, THPUtils_unpackDouble(given)};
       if (kind == c10::TypeKind::IntType) return {Argument::Constant, integer(given)};
       return {Argument::Constant, from_python(given)};
     }
@@ -472,8 +394,6 @@ class Plan {
     if (tag == "value") {
       made.kind = Argument::Computed;
       made.number = number(given);
-      if (kind == c10::TypeKind::FloatType && !made.number.is_float)
-        TORCH_CHECK(false, "an int where a float is wanted");
     } else if (tag == "register" || tag == "view") {
       made.kind = tag == "view" ? Argument::View : Argument::Register;
       made.at = reg(item(given, 1));
