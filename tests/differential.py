@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch import nn
 from torch.utils._pytree import tree_flatten, tree_map
 
 import minicompiler
@@ -38,8 +39,20 @@ class Run:
         return self.stats["reasons"]
 
 
+def visible(tree: Any) -> Any:
+    """With modules and other objects taken apart into what can be seen of them."""
+
+    def apart(leaf: Any) -> Any:
+        if isinstance(leaf, nn.Module):
+            plain = {k: v for k, v in vars(leaf).items() if not k.startswith("_")}
+            return {**plain, **dict(leaf.named_parameters()), **dict(leaf.named_buffers())}
+        return leaf
+
+    return tree_map(apart, tree)
+
+
 def tensors(tree: Any) -> list[torch.Tensor]:
-    return [leaf for leaf in tree_flatten(tree)[0] if isinstance(leaf, torch.Tensor)]
+    return [leaf for leaf in tree_flatten(visible(tree))[0] if isinstance(leaf, torch.Tensor)]
 
 
 def clone(inputs: Any) -> Any:
@@ -90,12 +103,12 @@ def differences(eager: Run, compiled: Run, exact: Run | None = None) -> list[str
         return [f"raised {compiled.error!r}, eager {eager.error!r}"]
     found = []
     for name in ("outputs", "inputs", "gradients"):
-        a, b = getattr(eager, name), getattr(compiled, name)
+        a, b = visible(getattr(eager, name)), visible(getattr(compiled, name))
         (left, structure), (right, other) = tree_flatten(a), tree_flatten(b)
         if structure != other:
             found.append(f"{name}: structure {other}, eager {structure}")
             continue
-        truth = tree_flatten(getattr(exact, name))[0] if exact is not None else left
+        truth = tree_flatten(visible(getattr(exact, name)))[0] if exact is not None else left
         truth = truth if len(truth) == len(left) else left
         for i, (x, y, z) in enumerate(zip(left, right, truth)):
             found += [f"{name}[{i}]: {text}" for text in _differ(x, y, z)]
