@@ -1,5 +1,7 @@
 """Rules for builtin functions and for the methods of `object` and `type`."""
 
+# ruff: noqa: I001  (imports fill their lines)
+
 import builtins
 import functools
 import inspect
@@ -11,33 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from . import attributes
 from . import data_model as model
 from .calls import PURE, REFUSED_CALLS, RULES, new_object, rule
 from .frame_hook import MISSING, type_lookup
-from .values import (
-    ABSENT,
-    FALSE,
-    NONE,
-    TRUE,
-    Const,
-    Dict,
-    Function,
-    Generator,
-    Method,
-    Obj,
-    Raised,
-    Sequence,
-    Set,
-    Super,
-    Tensor,
-    Tuple,
-    Value,
-    const_bool,
-    constant,
-    describe,
-    python_value,
-    refuse,
-)
+from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Function, Generator, Method, Obj
+from .values import Raised, Sequence, Set, Super, Tensor, Tuple, Value, const_bool, constant
+from .values import describe, python_value, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
@@ -64,6 +46,9 @@ REFUSED_CALLS.update(
         breakpoint: ("a breakpoint", ""),
     }
 )
+
+
+EMPTY = Const("")
 
 
 def truthy(ev: "E", v: Value) -> Const:
@@ -101,7 +86,7 @@ def _type(ev: "E", v: Value, *more: Value) -> Value:
 @rule(getattr)
 def _getattr(ev: "E", v: Value, name: Value, *default: Value) -> Value:
     try:
-        return model.getattr_(ev, v, model.text(name))
+        return attributes.getattr_(ev, v, model.text(name))
     except Raised as raised:
         if default and issubclass(raised.value.cls, AttributeError):
             return default[0]
@@ -111,7 +96,7 @@ def _getattr(ev: "E", v: Value, name: Value, *default: Value) -> Value:
 @rule(hasattr)
 def _hasattr(ev: "E", v: Value, name: Value) -> Value:
     try:
-        model.getattr_(ev, v, model.text(name))
+        attributes.getattr_(ev, v, model.text(name))
     except Raised as raised:
         if issubclass(raised.value.cls, AttributeError):
             return FALSE
@@ -120,32 +105,28 @@ def _hasattr(ev: "E", v: Value, name: Value) -> Value:
 
 
 @rule(setattr)
-def _setattr(ev: "E", v: Value, name: Value, value: Value) -> Value:
-    model.setattr_(ev, v, model.text(name), value)
-    return NONE
+def _setattr(ev: "E", v: Value, name: Value, value: Value) -> None:
+    attributes.setattr_(ev, v, model.text(name), value)
 
 
 @rule(delattr)
-def _delattr(ev: "E", v: Value, name: Value) -> Value:
-    model.delattr_(ev, v, model.text(name))
-    return NONE
+def _delattr(ev: "E", v: Value, name: Value) -> None:
+    attributes.delattr_(ev, v, model.text(name))
 
 
 @rule(object.__getattribute__)
 def _object_getattribute(ev: "E", v: Value, name: Value) -> Value:
-    return model.generic_attribute(ev, v, model.text(name))
+    return attributes.generic_attribute(ev, v, model.text(name))
 
 
 @rule(object.__setattr__)
-def _object_setattr(ev: "E", v: Value, name: Value, value: Value) -> Value:
-    model.generic_setattr(ev, v, model.text(name), value)
-    return NONE
+def _object_setattr(ev: "E", v: Value, name: Value, value: Value) -> None:
+    attributes.generic_setattr(ev, v, model.text(name), value)
 
 
 @rule(object.__delattr__)
-def _object_delattr(ev: "E", v: Value, name: Value) -> Value:
-    model.generic_delattr(ev, v, model.text(name))
-    return NONE
+def _object_delattr(ev: "E", v: Value, name: Value) -> None:
+    attributes.generic_delattr(ev, v, model.text(name))
 
 
 @rule(object.__init__)
@@ -158,10 +139,9 @@ EXCEPTIONS = [c for c in EXCEPTIONS if issubclass(c, BaseException)]
 
 
 @rule(*(c.__init__ for c in EXCEPTIONS))  # type: ignore[misc]
-def _exception_init(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
+def _exception_init(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> None:
     v.fields["args"] = Tuple(args)
     v.fields.update(kwargs)
-    return NONE
 
 
 @rule(BaseException.with_traceback)
@@ -175,8 +155,8 @@ def _object_new(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
 
 
 @rule(object.__init_subclass__, object.__subclasshook__)
-def _subclass(ev: "E", *args: Value) -> Value:
-    return NONE
+def _subclass(ev: "E", *args: Value) -> None:
+    """Nothing to do."""
 
 
 @rule(object.__eq__)
@@ -243,10 +223,10 @@ def _partial(ev: "E", function: Value, *args: Value, **kwargs: Value) -> Value:
     made = Obj(functools.partial)
     named = Dict()
     if isinstance(function, Obj) and function.cls is functools.partial:
-        args = (*model.unpack(ev, model.getattr_(ev, function, "args")), *args)
-        for key, value in model.mapping_items(ev, model.getattr_(ev, function, "keywords")):
+        args = (*model.unpack(ev, attributes.getattr_(ev, function, "args")), *args)
+        for key, value in model.mapping_items(ev, attributes.getattr_(ev, function, "keywords")):
             named.set(ev, key, value)
-        function = model.getattr_(ev, function, "func")
+        function = attributes.getattr_(ev, function, "func")
     for name, value in kwargs.items():
         named.set(ev, Const(name), value)
     made.fields = {"func": function, "args": Tuple(args), "keywords": named}
@@ -255,20 +235,20 @@ def _partial(ev: "E", function: Value, *args: Value, **kwargs: Value) -> Value:
 
 @rule(functools.partial.__call__)
 def _partial_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
-    first = model.unpack(ev, model.getattr_(ev, v, "args"))
+    first = model.unpack(ev, attributes.getattr_(ev, v, "args"))
     named = {
-        model.text(k): x for k, x in model.mapping_items(ev, model.getattr_(ev, v, "keywords"))
+        model.text(k): x for k, x in model.mapping_items(ev, attributes.getattr_(ev, v, "keywords"))
     }
-    function = model.getattr_(ev, v, "func")
+    function = attributes.getattr_(ev, v, "func")
     return model.call(ev, function, [*first, *args], named | kwargs)
 
 
-@rule(model.LRU_CACHE.__call__)
+@rule(attributes.LRU_CACHE.__call__)
 def _cached_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
     """The cache is passed by: its function is called again, as its author allows. Output inside
     must come once, so then it is the cached function that is called later."""
     before = ev.effects.calls()
-    found = model.call(ev, model.getattr_(ev, v, "__wrapped__"), list(args), kwargs)
+    found = model.call(ev, attributes.getattr_(ev, v, "__wrapped__"), list(args), kwargs)
     if ev.effects.calls() != before:
         if constant(found) is not None:
             refuse("a cached function that logs and returns something")
@@ -327,9 +307,8 @@ def _getitem(ev: "E", of: Value, key: Value) -> Value:
 
 
 @rule(operator.setitem)
-def _setitem(ev: "E", of: Value, key: Value, value: Value) -> Value:
+def _setitem(ev: "E", of: Value, key: Value, value: Value) -> None:
     model.setitem(ev, of, key, value)
-    return NONE
 
 
 @rule(operator.contains)
@@ -421,7 +400,7 @@ _text_rule(repr, ("__repr__",))
 
 
 @rule(format)
-def _format(ev: "E", v: Value, spec: Value = Const("")) -> Value:
+def _format(ev: "E", v: Value, spec: Value = EMPTY) -> Value:
     return model.format_(ev, v, None, spec)
 
 
@@ -466,7 +445,7 @@ def _signature(ev: "E", fn: Value) -> Value:
         real = FunctionType(fn.code, {}, fn.name, python_value(fn.defaults))
         real.__kwdefaults__ = python_value(fn.kwdefaults)
         if "__wrapped__" in getattr(fn.attributes, "items", ()):
-            return _signature(ev, model.getattr_(ev, fn, "__wrapped__"))
+            return _signature(ev, attributes.getattr_(ev, fn, "__wrapped__"))
     if real is ABSENT:
         refuse(f"the signature of {describe(fn)}")
     return model.fold(ev, inspect.signature, real)
@@ -481,7 +460,7 @@ def _callable(ev: "E", v: Value) -> Value:
 
 @rule(vars)
 def _vars(ev: "E", v: Value) -> Value:
-    return model.getattr_(ev, v, "__dict__")
+    return attributes.getattr_(ev, v, "__dict__")
 
 
 @rule(dir)
@@ -529,16 +508,15 @@ def _close(ev: "E", it: Value) -> Value:
 
 # ---------------------------------------------------------------- what has no effect we keep
 @rule(print)
-def _print(ev: "E", *args: Value, **kwargs: Value) -> Value:
+def _print(ev: "E", *args: Value, **kwargs: Value) -> None:
     ev.effects.later(ev.wrap(print, None), args, kwargs)
-    return NONE
 
 
 def _logging(level: str) -> None:
     function = getattr(logging.Logger, level)
 
     @rule(function)
-    def log(ev: "E", logger: Value, *args: Value, **kwargs: Value) -> Value:
+    def log(ev: "E", logger: Value, *args: Value, **kwargs: Value) -> None:
         if logger.real is ABSENT:
             refuse("a logger made while evaluating")
         ev.effects.later(ev.wrap(function, None), (logger, *args), kwargs, checked=1)

@@ -4,34 +4,24 @@ In order: the table of builtins (by the real callable), polyfills, torch operato
 functions to inline, pure builtins to fold. What is none of these is refused.
 """
 
+# ruff: noqa: I001  (imports fill their lines)
+
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodWrapperType
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from . import attributes
 from . import data_model as model
 from .frame_hook import MISSING, type_lookup
-from .values import (
-    ABSENT,
-    Const,
-    Function,
-    Generator,
-    Iterator,
-    Method,
-    Obj,
-    Tensor,
-    Tuple,
-    Value,
-    describe,
-    is_literal,
-    refuse,
-)
+from .values import ABSENT, NONE, Const, Function, Generator, Iterator, Method, Obj, Tensor, Tuple
+from .values import Value, describe, is_literal, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation
 
-Rule = Callable[..., Value]
+Rule = Callable[..., Value | None]
 RULES: dict[Any, Rule] = {}  # the real callable -> rule(ev, *args, **kwargs)
 POLYFILLS: dict[Any, Callable[..., Any]] = {}  # the real callable -> Python code to inline instead
 PURE: set[Any] = set()  # builtins that may run while evaluating, given constants
@@ -104,7 +94,8 @@ def has_self(real: Any) -> bool:
 
 def apply(made: Rule, ev: "Evaluation", args: list[Value], kwargs: dict[str, Value]) -> Value:
     try:
-        return made(ev, *args, **kwargs)
+        found = made(ev, *args, **kwargs)
+        return NONE if found is None else found
     except TypeError as error:
         inside = error.__traceback__ and error.__traceback__.tb_next
         if inside is None:  # the call does not fit the rule's own parameters
@@ -117,15 +108,17 @@ def call_object(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str
     if bound is None:
         ev.throw(TypeError, f"'{fn.cls.__name__}' object is not callable")
     assert bound is not None
-    if isinstance(bound, Method) and type(bound.function.real) is type(int.__add__):
-        if not found_in(RULES, bound.function.real):
-            refuse(f"calls {describe(fn)}, which is not Python code")
+    function = bound.function.real if isinstance(bound, Method) else None
+    if type(function) is type(int.__add__) and not found_in(RULES, function):
+        refuse(f"calls {describe(fn)}, which is not Python code")
     return call(ev, bound, args, kwargs)
 
 
 def is_pure(real: Any, args: list[Value]) -> bool:
     kind = type(real)
-    if kind in model.METHOD_DESCRIPTORS:  # a method of a literal: str.join, int.bit_length, ...
+    if (
+        kind in attributes.METHOD_DESCRIPTORS
+    ):  # a method of a literal: str.join, int.bit_length, ...
         owner = real.__objclass__
         return bool(args) and isinstance(args[0], Const) and owner is not object
     if kind is BuiltinFunctionType:
@@ -182,7 +175,9 @@ def instantiate(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str
         refuse(f"instantiates the abstract class {cls.__name__}")
     if isinstance(new_function, FunctionType):
         source = ev.class_source(fn, "__new__")
-        made = call(ev, ev.wrap(new_function, model.field(source, "__func__")), [fn, *args], kwargs)
+        made = call(
+            ev, ev.wrap(new_function, attributes.field(source, "__func__")), [fn, *args], kwargs
+        )
     else:
         made = new_object(ev, cls, args, kwargs)
     made.born = ev.at
@@ -190,9 +185,8 @@ def instantiate(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str
         init, source = type_lookup(cls, "__init__"), ev.class_source(fn, "__init__")
         if init is not object.__init__:
             call(ev, ev.wrap(init, source), [made, *args], kwargs)
-        elif (args or kwargs) and not isinstance(new_function, FunctionType):
-            if new is object.__new__:
-                refuse(f"{cls.__name__}() takes no arguments")
+        elif (args or kwargs) and new is object.__new__:
+            refuse(f"{cls.__name__}() takes no arguments")
     return made
 
 
@@ -207,5 +201,5 @@ def new_object(ev: "Evaluation", cls: type, args: list[Value], kwargs: dict[str,
         return Obj(cls)
     for base in cls.__mro__:
         if found_in(RULES, getattr(base, "__new__", None)) and base.__new__ is not object.__new__:
-            return RULES[base.__new__](ev, ev.wrap(cls, None), *args, **kwargs)
+            return apply(RULES[base.__new__], ev, [ev.wrap(cls, None), *args], kwargs)
     return refuse(f"makes a {cls.__qualname__}, whose constructor is not Python code")

@@ -4,6 +4,8 @@ A rule serves subclasses too: it is found through the class like any method. Wha
 particular to the representation is a polyfill (polyfills.py).
 """
 
+# ruff: noqa: I001  (imports fill their lines)
+
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import MappingProxyType
@@ -11,34 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from . import attributes
 from . import data_model as model
+from .frame_hook import MISSING, type_lookup
 from .calls import RULES, rule
-from .values import (
-    ABSENT,
-    FALSE,
-    NONE,
-    TRUE,
-    Const,
-    Dict,
-    Items,
-    List,
-    Sequence,
-    Set,
-    Tuple,
-    Value,
-    View,
-    const_bool,
-    constant,
-    key_of,
-    python_value,
-    refuse,
-)
+from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Items, List, Sequence, Set, Tuple
+from .values import Value, View, const_bool, constant, key_of, python_value, refuse
 from .values.containers import ITEMS, KEYS, VALUES
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
 
-NOT_IMPLEMENTED = Const(NotImplemented)
+NOT_IMPLEMENTED, LAST = Const(NotImplemented), Const(-1)
 
 
 # ---------------------------------------------------------------- making them
@@ -70,9 +56,8 @@ def _list_new(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
 
 
 @rule(list.__init__)
-def _list_init(ev: "E", self: List, *items: Value) -> Value:
+def _list_init(ev: "E", self: List, *items: Value) -> None:
     self.change(ev, list(model.unpack(ev, items[0])) if items else [])
-    return NONE
 
 
 @rule(set)
@@ -91,9 +76,8 @@ def _set_new(ev: "E", cls: Value, *items: Value) -> Value:
 
 
 @rule(set.__init__)
-def _set_init(ev: "E", self: Set, *items: Value) -> Value:
+def _set_init(ev: "E", self: Set, *items: Value) -> None:
     self.change(ev, Set(model.unpack(ev, items[0])).items if items else {})
-    return NONE
 
 
 @rule(dict, OrderedDict)
@@ -118,9 +102,8 @@ def _dict_new(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
 
 
 @rule(dict.__init__, OrderedDict.__init__)
-def _dict_init(ev: "E", self: Dict, *items: Value, **kwargs: Value) -> Value:
+def _dict_init(ev: "E", self: Dict, *items: Value, **kwargs: Value) -> None:
     _dict_update(ev, self, *items, **kwargs)
-    return NONE
 
 
 @rule(dict.fromkeys)
@@ -199,7 +182,7 @@ def base_name(self: Sequence) -> str:
 
 
 @rule(list.__setitem__, deque.__setitem__)
-def _list_setitem(ev: "E", self: List, key: Value, value: Value) -> Value:
+def _list_setitem(ev: "E", self: List, key: Value, value: Value) -> None:
     items: Items = list(self.contents)
     if isinstance(key, Const) and isinstance(key.value, slice):
         new = model.unpack(ev, value)
@@ -210,41 +193,36 @@ def _list_setitem(ev: "E", self: List, key: Value, value: Value) -> Value:
         what = "list assignment" if base_name(self) == "list" else "deque"
         items[position(ev, self, key, what)] = value
     self.change(ev, items)
-    return NONE
 
 
 @rule(list.__delitem__, deque.__delitem__)
-def _list_delitem(ev: "E", self: List, key: Value) -> Value:
+def _list_delitem(ev: "E", self: List, key: Value) -> None:
     items = list(self.contents)
     if isinstance(key, Const) and isinstance(key.value, slice):
         del items[key.value]
     else:
         del items[position(ev, self, key, "list assignment")]
     self.change(ev, items)
-    return NONE
 
 
 @rule(list.append, deque.append)
-def _append(ev: "E", self: List, item: Value) -> Value:
+def _append(ev: "E", self: List, item: Value) -> None:
     self.change(ev, [*self.contents, item] if not self.is_new else self.contents)
     if self.is_new:
         self.contents.append(item)
     trim(self)
-    return NONE
 
 
 @rule(deque.appendleft)
-def _appendleft(ev: "E", self: List, item: Value) -> Value:
+def _appendleft(ev: "E", self: List, item: Value) -> None:
     self.change(ev, [item, *self.contents])
     trim(self, left=True)
-    return NONE
 
 
 @rule(list.extend, list.__iadd__, deque.extend, deque.__iadd__)
-def _extend(ev: "E", self: List, items: Value) -> Value:
+def _extend(ev: "E", self: List, items: Value) -> None:
     self.change(ev, [*self.contents, *model.unpack(ev, items)])
     trim(self)
-    return NONE
 
 
 for _method in (list.__iadd__, deque.__iadd__):
@@ -252,15 +230,14 @@ for _method in (list.__iadd__, deque.__iadd__):
 
 
 @rule(list.insert, deque.insert)
-def _insert(ev: "E", self: List, at: Value, item: Value) -> Value:
+def _insert(ev: "E", self: List, at: Value, item: Value) -> None:
     items: Items = list(self.contents)
     items.insert(python_value(at), item)
     self.change(ev, items)
-    return NONE
 
 
 @rule(list.pop, deque.pop)
-def _pop(ev: "E", self: List, at: Value = Const(-1)) -> Value:
+def _pop(ev: "E", self: List, at: Value = LAST) -> Value:
     if not len(self):
         ev.throw(
             IndexError,
@@ -280,15 +257,13 @@ def _popleft(ev: "E", self: List) -> Value:
 
 
 @rule(list.clear, deque.clear)
-def _clear(ev: "E", self: List) -> Value:
+def _clear(ev: "E", self: List) -> None:
     self.change(ev, [])
-    return NONE
 
 
 @rule(list.reverse, deque.reverse)
-def _reverse(ev: "E", self: List) -> Value:
+def _reverse(ev: "E", self: List) -> None:
     self.change(ev, self.contents[::-1])
-    return NONE
 
 
 @rule(list.copy, deque.copy)
@@ -346,9 +321,8 @@ def _size_numel(ev: "E", self: Sequence) -> Value:
 
 
 @rule(list.sort)
-def _sort(ev: "E", self: List, key: Value = NONE, reverse: Value = FALSE) -> Value:
+def _sort(ev: "E", self: List, key: Value = NONE, reverse: Value = FALSE) -> None:
     self.change(ev, list(sort(ev, self.read(ev), key, reverse)))
-    return NONE
 
 
 @rule(sorted)
@@ -395,7 +369,7 @@ def _dict_getitem(ev: "E", self: Dict, key: Value) -> Value:
 
 @rule(defaultdict.__missing__)
 def _missing(ev: "E", self: Dict, key: Value) -> Value:
-    factory = model.getattr_(ev, self, "default_factory")
+    factory = attributes.getattr_(ev, self, "default_factory")
     if constant(factory) is None:
         ev.throw(KeyError, key)
     made = model.call(ev, factory, [], {})
@@ -410,16 +384,14 @@ def _get(ev: "E", self: Dict, key: Value, default: Value = NONE) -> Value:
 
 
 @rule(dict.__setitem__, OrderedDict.__setitem__)
-def _dict_setitem(ev: "E", self: Dict, key: Value, value: Value) -> Value:
+def _dict_setitem(ev: "E", self: Dict, key: Value, value: Value) -> None:
     self.set(ev, key, value)
-    return NONE
 
 
 @rule(dict.__delitem__, OrderedDict.__delitem__)
-def _dict_delitem(ev: "E", self: Dict, key: Value) -> Value:
+def _dict_delitem(ev: "E", self: Dict, key: Value) -> None:
     if not self.delete(ev, key):
         ev.throw(KeyError, key)
-    return NONE
 
 
 @rule(dict.setdefault, OrderedDict.setdefault)
@@ -450,7 +422,7 @@ def _popitem(ev: "E", self: Dict, last: Value = TRUE) -> Value:
 
 
 @rule(OrderedDict.move_to_end)
-def _move_to_end(ev: "E", self: Dict, key: Value, last: Value = TRUE) -> Value:
+def _move_to_end(ev: "E", self: Dict, key: Value, last: Value = TRUE) -> None:
     if self.get(ev, key) is None:
         ev.throw(KeyError, key)
     self.list_all(ev)
@@ -458,23 +430,19 @@ def _move_to_end(ev: "E", self: Dict, key: Value, last: Value = TRUE) -> Value:
     moved = {k: self.items[k]}
     rest = {other: item for other, item in self.items.items() if other != k}
     self.rebuild(ev, rest | moved if model.truth(ev, last) else moved | rest)
-    return NONE
 
 
 @rule(dict.clear, OrderedDict.clear)
-def _dict_clear(ev: "E", self: Dict) -> Value:
+def _dict_clear(ev: "E", self: Dict) -> None:
     self.unread = None  # whatever it held, it is empty now
     self.rebuild(ev, {})
     self.stored.clear()
-    return NONE
 
 
 @rule(dict.update, OrderedDict.update, dict.__ior__)
-def _dict_update(ev: "E", self: Dict, *items: Value, **kwargs: Value) -> Value:
+def _dict_update(ev: "E", self: Dict, *items: Value, **kwargs: Value) -> None:
     for source in items:
-        keyed = (
-            isinstance(source, Dict) or model.type_lookup(source.cls, "keys") is not model.MISSING
-        )
+        keyed = isinstance(source, Dict) or type_lookup(source.cls, "keys") is not MISSING
         if keyed:
             pairs = model.mapping_items(ev, source)
         else:
@@ -486,7 +454,6 @@ def _dict_update(ev: "E", self: Dict, *items: Value, **kwargs: Value) -> Value:
             self.set(ev, key, value)
     for name, value in kwargs.items():
         self.set(ev, Const(name), value)
-    return NONE
 
 
 RULES[dict.__ior__] = lambda ev, self, other: (_dict_update(ev, self, other), self)[1]
@@ -506,7 +473,7 @@ def _dict_copy(ev: "E", self: Dict) -> Value:
     made = Dict(self.cls if issubclass(self.cls, OrderedDict | defaultdict) else dict)
     made.fields.update(self.fields)
     if isinstance(self.real, defaultdict):
-        made.fields["default_factory"] = model.getattr_(ev, self, "default_factory")
+        made.fields["default_factory"] = attributes.getattr_(ev, self, "default_factory")
     _dict_update(ev, made, self)
     return made
 
@@ -543,15 +510,13 @@ def _set_contains(ev: "E", self: Set, item: Value) -> Value:
 
 
 @rule(set.add)
-def _set_add(ev: "E", self: Set, item: Value) -> Value:
+def _set_add(ev: "E", self: Set, item: Value) -> None:
     self.change(ev, {**self.items, key_of(item): self.items.get(key_of(item), item)})
-    return NONE
 
 
 @rule(set.discard)
-def _discard(ev: "E", self: Set, item: Value) -> Value:
+def _discard(ev: "E", self: Set, item: Value) -> None:
     self.change(ev, {k: v for k, v in self.items.items() if k != key_of(item)})
-    return NONE
 
 
 @rule(set.remove)
@@ -562,18 +527,16 @@ def _remove(ev: "E", self: Set, item: Value) -> Value:
 
 
 @rule(set.clear)
-def _set_clear(ev: "E", self: Set) -> Value:
+def _set_clear(ev: "E", self: Set) -> None:
     self.change(ev, {})
-    return NONE
 
 
 @rule(set.update, set.__ior__)
-def _set_update(ev: "E", self: Set, *others: Value) -> Value:
+def _set_update(ev: "E", self: Set, *others: Value) -> None:
     items = dict(self.items)
     for other in others:
         items = Set(model.unpack(ev, other)).items | items
     self.change(ev, items)
-    return NONE
 
 
 RULES[set.__ior__] = lambda ev, self, other: (_set_update(ev, self, other), self)[1]

@@ -21,8 +21,8 @@ from ..settings import config
 from . import builtin_rules, container_rules, polyfills
 from .emit import Text, Unbuildable
 from .evaluator import Evaluation, trusted
-from .frame import BreakHere, Frame, Handled
 from .facts import overlaps
+from .frame import BreakHere, Frame, Handled
 from .guards import GuardSet
 from .resume import LANDINGS, Entry, after, cells, enter
 from .source import Cell as CellSource

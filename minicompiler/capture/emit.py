@@ -5,6 +5,8 @@ Every object is rebuilt once, so that identity and aliasing survive; outside obj
 their sources before the graph runs; effects come after it, in program order.
 """
 
+# ruff: noqa: I001  (imports fill their lines)
+
 import functools
 from collections import OrderedDict, defaultdict, deque
 from types import CellType, FunctionType, MappingProxyType, MethodType, ModuleType
@@ -17,28 +19,8 @@ from .frame_hook import own_dict
 from .side_effects import Call
 from .source import Const as ConstSource
 from .source import Source
-from .values import (
-    ABSENT,
-    Cell,
-    Const,
-    Dict,
-    Function,
-    Generator,
-    Iterator,
-    Lazy,
-    List,
-    Method,
-    Obj,
-    Set,
-    Slice,
-    Tensor,
-    Tuple,
-    Value,
-    View,
-    constant,
-    describe,
-    refuse,
-)
+from .values import ABSENT, Cell, Const, Dict, Function, Generator, Iterator, Lazy, List, Method
+from .values import Obj, Set, Slice, Tensor, Tuple, Value, View, constant, describe, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation
@@ -195,10 +177,7 @@ def build_tuple(t: Text, v: Tuple) -> Built:
     if v.cls is tuple:
         return "", f"({items})", None
     cls = t.const(v.cls)
-    if v.cls is torch.Size or not hasattr(v.cls, "_fields"):
-        if v.cls.__new__ is not tuple.__new__ and v.cls.__module__ != "torch":
-            if not v.cls.__module__.startswith("torch.return_types"):
-                return "", f"{t.const(tuple)}.__new__({cls}, ({items}))", None
+    if v.cls is torch.Size or v.cls.__module__ == "torch.return_types":
         return "", f"{cls}(({items}))", None
     return "", f"{t.const(tuple)}.__new__({cls}, ({items}))", None
 

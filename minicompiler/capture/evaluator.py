@@ -6,6 +6,8 @@ Invariant: evaluation never touches real objects. What it cannot follow raises `
 new attempt stops right before that instruction of the outermost frame (`break_at`).
 """
 
+# ruff: noqa: I001  (imports fill their lines)
+
 import builtins
 import sys
 from collections import deque
@@ -22,30 +24,9 @@ from .frame import Frame
 from .graph import CapturedGraph
 from .side_effects import Effects
 from .source import Attr, ClassAttr, Field, Item, ItemAs, ModuleItem, OwnDict, Source, TypeOf
-from .values import (
-    ABSENT,
-    FALSE,
-    NONE,
-    TRUE,
-    FIXED,
-    Cell,
-    Const,
-    Dict,
-    Function,
-    Generator,
-    Lazy,
-    List,
-    Method,
-    Obj,
-    Set,
-    Slice,
-    Tuple,
-    Value,
-    is_fixed,
-    is_literal,
-    refuse,
-    throw,
-)
+from .values import ABSENT, FALSE, NONE, TRUE, FIXED, Cell, Const, Dict, Function, Generator, Lazy
+from .values import List, Method, Obj, Set, Slice, Tuple, Value, is_fixed, is_literal, refuse
+from .values import throw
 
 TRUSTED = frozenset(sys.stdlib_module_names) | {"torch", "minicompiler", "typing_extensions"}
 # Not "test": CPython's own tests are user code like any other.
@@ -58,6 +39,7 @@ def trusted(module: str | None) -> bool:
 
 # What a trusted module defines under a name and does not change.
 AS_THEY_ARE = (*FIXED, FunctionType, torch.dtype, torch.layout, torch.memory_format)
+MODULE_TABLES = ("_modules", "_parameters", "_buffers")
 SINGLETONS = {None: NONE, True: TRUE, False: FALSE}
 
 
@@ -89,16 +71,13 @@ class Evaluation:
         return ""
 
     def assume(self, kind: str, source: Source, expected: Any) -> None:
-        if self.fresh and isinstance(root := source.root, sources.Const):
-            if id(root.value) in self.fresh:
-                return
-        key = (kind, source, expected if isinstance(expected, str | tuple) else id(expected))
-        try:
-            if key in self.assumed:
-                return
-            self.assumed.add(key)
-        except TypeError:
-            pass  # an unhashable part: guarded twice at worst
+        root = source.root if self.fresh else source
+        if isinstance(root, sources.Const) and id(root.value) in self.fresh:
+            return
+        key = (kind, source, expected if isinstance(expected, tuple | Source) else None)
+        if key in self.assumed:
+            return
+        self.assumed.add(key)
         self.guards.add(kind, source, expected, self.where())
 
     # ---------------------------------------------------------------- outside objects
@@ -151,9 +130,8 @@ class Evaluation:
         if isinstance(real, dict | MappingProxyType):
             return Dict(cls, real, source, unread=real)
         if isinstance(real, set | frozenset):
-            if not all(map(is_literal, real)):
-                if cls is set or not all(map(is_fixed, real)):
-                    refuse("a set of objects from outside")
+            if not all(is_literal(i) or (is_fixed(i) and cls is frozenset) for i in real):
+                refuse("a set of objects from outside")
             if source is not None:
                 self.assume("EQUALS", source, real)
             return Set([self.wrap(i, None) for i in real], cls, real, source)
@@ -246,9 +224,9 @@ class Evaluation:
             return Attr(source.of, raw)
         if isinstance(source, sources.Globals) and isinstance(raw, str):
             return sources.Global(raw)
-        if isinstance(source, Attr) and source.name in ("_modules", "_parameters", "_buffers"):
-            if isinstance(raw, str) and of.cls is dict:
-                return ModuleItem(source.of, source.name, raw)
+        table = source.name if isinstance(source, Attr) else ""
+        if table in MODULE_TABLES and isinstance(raw, str) and of.cls is dict:
+            return ModuleItem(source.of, table, raw)
         plain = of.cls in (dict, MappingProxyType)
         return Item(source, raw) if plain else ItemAs(source, raw, dict)
 

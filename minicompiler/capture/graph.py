@@ -14,10 +14,24 @@ from torch import fx
 
 from ..errors import Unsupported
 from ..symbolic.fake import FakeMode
-from .source import Source
 from . import data_model as model
-from .values import ABSENT, Const, Dict, Generator, Iterator, Sequence, Slice, Tensor, Tuple, Value
-from .values import constant, describe, python_value, refuse
+from .source import Source
+from .values import (
+    ABSENT,
+    Const,
+    Dict,
+    Generator,
+    Iterator,
+    Sequence,
+    Slice,
+    Tensor,
+    Tuple,
+    Value,
+    constant,
+    describe,
+    python_value,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation
@@ -34,9 +48,8 @@ class CapturedGraph:
 
     def input(self, real: torch.Tensor, source: Source) -> Tensor:
         """A placeholder for an outside tensor, its fake a leaf where the real one is."""
-        if not isinstance(real, torch.nn.Parameter) and type(real) is not torch.Tensor:
-            if type(real) is not torch.nn.Buffer:
-                refuse(f"a tensor of class {type(real).__name__}", "pass a plain torch.Tensor")
+        if type(real) not in (torch.Tensor, torch.nn.Parameter):
+            refuse(f"a tensor of class {type(real).__name__}", "pass a plain torch.Tensor")
         name = "".join(c if c.isalnum() else "_" for c in repr(source)).strip("_").lower()
         with self._first_placeholder():
             node = self.graph.placeholder(name)
@@ -119,9 +132,7 @@ class CapturedGraph:
         if isinstance(v, Slice):
             return slice(*(self.argument(ev, p) for p in v.parts))
         if isinstance(v, Dict) and v.cls is dict:
-            return {
-                python_value(k): self.argument(ev, x) for k, x in zip(v.keys(ev), v.values(ev))
-            }
+            return {python_value(k): self.argument(ev, x) for k, x in zip(v.keys(ev), v.values(ev))}
         found = constant(v)
         if found is ABSENT:
             refuse(f"{describe(v)} as an argument of a tensor operation")

@@ -1,39 +1,25 @@
 """One handler for each opcode, named as the opcode.
 
 A handler gets the frame and the instruction; what it returns ends the run of the frame (a return
-value or `Yielded`). `REFUSED` says why an opcode is not followed. A test checks that every opcode of
-the running Python is handled, refused or stripped.
+value or `Yielded`). `REFUSED` says why an opcode is not followed. A test checks that every opcode
+of the running Python is handled, refused or stripped.
 """
+
+# ruff: noqa: I001  (imports fill their lines)
 
 import opcode as interpreter
 import operator
 from collections.abc import Callable
 from typing import Any
 
+from . import attributes
 from . import data_model as model
 from .decode import PREFIXES, VERSION, Instruction
 from .frame import Frame, Handled, Yielded
-from .values import (
-    NONE,
-    NULL,
-    TRUE,
-    Cell,
-    Const,
-    Dict,
-    Function,
-    List,
-    Obj,
-    Raised,
-    Set,
-    Tuple,
-    Value,
-    const_bool,
-    new_exception,
-    refuse,
-)
+from .values import NONE, NULL, TRUE, Cell, Const, Dict, Function, List, Obj, Raised, Set, Tuple
+from .values import Value, const_bool, new_exception, refuse
 
 Handler = Callable[[Frame, Instruction], Value | None]
-HANDLERS: dict[str, Handler] = {}
 
 STRIPPED = PREFIXES | {"RESERVED", "INTERPRETER_EXIT", "ENTER_EXECUTOR", "EXIT_INIT_CHECK"}
 REFUSED = {
@@ -64,82 +50,63 @@ REFUSED = {
 }
 
 
-def opcode(function: Handler) -> Handler:
-    HANDLERS[function.__name__] = function
-    return function
-
-
-def family(**handlers: Handler) -> None:
-    HANDLERS.update(handlers)
-
-
 # ---------------------------------------------------------------- nothing to do
 def nothing(f: Frame, inst: Instruction) -> None:
     """For the interpreter's own book-keeping."""
 
 
-family(**dict.fromkeys("RESUME NOP COPY_FREE_VARS MAKE_CELL NOT_TAKEN".split(), nothing))
+RESUME = NOP = COPY_FREE_VARS = MAKE_CELL = NOT_TAKEN = nothing
 
 
 # ---------------------------------------------------------------- stack
-@opcode
 def POP_TOP(f: Frame, inst: Instruction) -> None:
     f.pop()
 
 
-@opcode
 def PUSH_NULL(f: Frame, inst: Instruction) -> None:
     f.push(NULL)
 
 
-@opcode
 def COPY(f: Frame, inst: Instruction) -> None:
     f.push(f.stack[-inst.arg])
 
 
-@opcode
 def SWAP(f: Frame, inst: Instruction) -> None:
     f.stack[-1], f.stack[-inst.arg] = f.stack[-inst.arg], f.stack[-1]
 
 
 # ---------------------------------------------------------------- names
-@opcode
 def LOAD_CONST(f: Frame, inst: Instruction) -> None:
     f.push(f.ev.wrap(inst.argval, None))
 
 
-family(LOAD_SMALL_INT=LOAD_CONST, LOAD_CONST_IMMORTAL=LOAD_CONST, LOAD_CONST_MORTAL=LOAD_CONST)
+LOAD_SMALL_INT = LOAD_CONST_IMMORTAL = LOAD_CONST_MORTAL = LOAD_CONST
 
 
-@opcode
 def RETURN_CONST(f: Frame, inst: Instruction) -> Value:
     return f.ev.wrap(inst.argval, None)
 
 
-@opcode
 def LOAD_FAST(f: Frame, inst: Instruction) -> None:
     f.push(f.local(inst.argval))
 
 
-family(LOAD_FAST_CHECK=LOAD_FAST, LOAD_FAST_BORROW=LOAD_FAST)
+LOAD_FAST_CHECK = LOAD_FAST_BORROW = LOAD_FAST
 
 
-@opcode
 def LOAD_FAST_AND_CLEAR(f: Frame, inst: Instruction) -> None:
     f.push(f.local(inst.argval) if inst.argval in f.locals else NULL)
     f.locals.pop(inst.argval, None)
 
 
-@opcode
 def LOAD_FAST_LOAD_FAST(f: Frame, inst: Instruction) -> None:
     for name in inst.argval:
         f.push(f.local(name))
 
 
-family(LOAD_FAST_BORROW_LOAD_FAST_BORROW=LOAD_FAST_LOAD_FAST)
+LOAD_FAST_BORROW_LOAD_FAST_BORROW = LOAD_FAST_LOAD_FAST
 
 
-@opcode
 def STORE_FAST(f: Frame, inst: Instruction) -> None:
     value = f.pop()
     if value is NULL:  # the name that an inlined comprehension had hidden was unbound
@@ -148,29 +115,25 @@ def STORE_FAST(f: Frame, inst: Instruction) -> None:
         f.locals[inst.argval] = value
 
 
-family(STORE_FAST_MAYBE_NULL=STORE_FAST)
+STORE_FAST_MAYBE_NULL = STORE_FAST
 
 
-@opcode
 def STORE_FAST_LOAD_FAST(f: Frame, inst: Instruction) -> None:
     stored, loaded = inst.argval
     f.locals[stored] = f.pop()
     f.push(f.local(loaded))
 
 
-@opcode
 def STORE_FAST_STORE_FAST(f: Frame, inst: Instruction) -> None:
     for name in inst.argval:
         f.locals[name] = f.pop()
 
 
-@opcode
 def DELETE_FAST(f: Frame, inst: Instruction) -> None:
     f.local(inst.argval)
     del f.locals[inst.argval]
 
 
-@opcode
 def LOAD_GLOBAL(f: Frame, inst: Instruction) -> None:
     value = f.ev.load_global(f.space, inst.argval)
     callee(f, value) if inst.arg & 1 else f.push(value)
@@ -181,23 +144,19 @@ def callee(f: Frame, value: Value) -> None:
     f.stack += [NULL, value] if VERSION < (3, 13) else [value, NULL]
 
 
-@opcode
 def STORE_GLOBAL(f: Frame, inst: Instruction) -> None:
     f.space.set(f.ev, Const(inst.argval), f.pop())
 
 
-@opcode
 def DELETE_GLOBAL(f: Frame, inst: Instruction) -> None:
     if not f.space.delete(f.ev, Const(inst.argval)):
         f.ev.throw(NameError, f"name '{inst.argval}' is not defined")
 
 
-@opcode
 def LOAD_CLOSURE(f: Frame, inst: Instruction) -> None:
     f.push(f.cells[inst.argval])
 
 
-@opcode
 def LOAD_DEREF(f: Frame, inst: Instruction) -> None:
     if (found := f.cells[inst.argval].get(f.ev)) is None:
         free = inst.argval in f.code.code.co_freevars
@@ -213,19 +172,16 @@ def LOAD_DEREF(f: Frame, inst: Instruction) -> None:
     f.push(found)
 
 
-@opcode
 def STORE_DEREF(f: Frame, inst: Instruction) -> None:
     f.cells[inst.argval].set(f.ev, f.pop())
 
 
-@opcode
 def DELETE_DEREF(f: Frame, inst: Instruction) -> None:
     LOAD_DEREF(f, inst)
     f.pop()
     f.cells[inst.argval].set(f.ev, None)
 
 
-@opcode
 def LOAD_ASSERTION_ERROR(f: Frame, inst: Instruction) -> None:
     f.push(f.ev.wrap(AssertionError, None))
 
@@ -233,12 +189,10 @@ def LOAD_ASSERTION_ERROR(f: Frame, inst: Instruction) -> None:
 COMMON = (AssertionError, NotImplementedError, tuple, all, any, list, set)
 
 
-@opcode
 def LOAD_COMMON_CONSTANT(f: Frame, inst: Instruction) -> None:
     f.push(f.ev.wrap(COMMON[inst.arg], None))
 
 
-@opcode
 def LOAD_SPECIAL(f: Frame, inst: Instruction) -> None:
     """3.14: a special method of a context manager, ready to be called."""
     name = ("__enter__", "__exit__", "__aenter__", "__aexit__")[inst.arg]
@@ -246,35 +200,30 @@ def LOAD_SPECIAL(f: Frame, inst: Instruction) -> None:
 
 
 # ---------------------------------------------------------------- attributes
-@opcode
 def LOAD_ATTR(f: Frame, inst: Instruction) -> None:
     name = inst.argval
-    value = model.getattr_(f.ev, f.pop(), name)
+    value = attributes.getattr_(f.ev, f.pop(), name)
     callee(f, value) if VERSION >= (3, 12) and inst.arg & 1 else f.push(value)
 
 
-@opcode
 def LOAD_METHOD(f: Frame, inst: Instruction) -> None:
-    callee(f, model.getattr_(f.ev, f.pop(), inst.argval))
+    callee(f, attributes.getattr_(f.ev, f.pop(), inst.argval))
 
 
-@opcode
 def LOAD_SUPER_ATTR(f: Frame, inst: Instruction) -> None:
     super_type, cls, obj = f.popn(3)
     found = model.call(f.ev, super_type, [cls, obj], {})
-    value = model.getattr_(f.ev, found, f.code.code.co_names[inst.arg >> 2])
+    value = attributes.getattr_(f.ev, found, f.code.code.co_names[inst.arg >> 2])
     callee(f, value) if inst.arg & 1 else f.push(value)
 
 
-@opcode
 def STORE_ATTR(f: Frame, inst: Instruction) -> None:
     value, obj = f.popn(2)
-    model.setattr_(f.ev, obj, inst.argval, value)
+    attributes.setattr_(f.ev, obj, inst.argval, value)
 
 
-@opcode
 def DELETE_ATTR(f: Frame, inst: Instruction) -> None:
-    model.delattr_(f.ev, f.pop(), inst.argval)
+    attributes.delattr_(f.ev, f.pop(), inst.argval)
 
 
 # ---------------------------------------------------------------- operators
@@ -282,19 +231,14 @@ def unary(op: Callable[[Any], Any], method: str) -> Handler:
     return lambda f, inst: f.push(model.unary(f.ev, op, method, f.pop()))
 
 
-def not_(f: Frame, inst: Instruction) -> None:
+def UNARY_NOT(f: Frame, inst: Instruction) -> None:
     f.push(const_bool(not model.truth(f.ev, f.pop())))
 
 
-family(
-    UNARY_NEGATIVE=unary(operator.neg, "__neg__"),
-    UNARY_POSITIVE=unary(operator.pos, "__pos__"),
-    UNARY_INVERT=unary(operator.invert, "__invert__"),
-    UNARY_NOT=not_,
-)
+UNARY_NEGATIVE, UNARY_POSITIVE = unary(operator.neg, "__neg__"), unary(operator.pos, "__pos__")
+UNARY_INVERT = unary(operator.invert, "__invert__")
 
 
-@opcode
 def TO_BOOL(f: Frame, inst: Instruction) -> None:
     f.push(const_bool(model.truth(f.ev, f.pop())))
 
@@ -302,7 +246,6 @@ def TO_BOOL(f: Frame, inst: Instruction) -> None:
 SYMBOLS: list[str] = [symbol for _, symbol in interpreter._nb_ops]  # type: ignore[attr-defined]
 
 
-@opcode
 def BINARY_OP(f: Frame, inst: Instruction) -> None:
     left, right = f.popn(2)
     symbol = SYMBOLS[inst.arg]
@@ -312,31 +255,26 @@ def BINARY_OP(f: Frame, inst: Instruction) -> None:
         f.push(model.binary(f.ev, symbol.removesuffix("="), left, right, symbol[-1] == "="))
 
 
-@opcode
 def BINARY_SUBSCR(f: Frame, inst: Instruction) -> None:
     of, key = f.popn(2)
     f.push(model.getitem(f.ev, of, key))
 
 
-@opcode
 def STORE_SUBSCR(f: Frame, inst: Instruction) -> None:
     value, of, key = f.popn(3)
     model.setitem(f.ev, of, key, value)
 
 
-@opcode
 def DELETE_SUBSCR(f: Frame, inst: Instruction) -> None:
     of, key = f.popn(2)
     model.delitem(f.ev, of, key)
 
 
-@opcode
 def BINARY_SLICE(f: Frame, inst: Instruction) -> None:
     of, start, stop = f.popn(3)
     f.push(model.getitem(f.ev, of, model.make_slice(start, stop, NONE)))
 
 
-@opcode
 def STORE_SLICE(f: Frame, inst: Instruction) -> None:
     value, of, start, stop = f.popn(4)
     model.setitem(f.ev, of, model.make_slice(start, stop, NONE), value)
@@ -346,7 +284,6 @@ COMPARISONS = {"<": "__lt__", "<=": "__le__", "==": "__eq__", "!=": "__ne__"}
 COMPARISONS |= {">": "__gt__", ">=": "__ge__"}
 
 
-@opcode
 def COMPARE_OP(f: Frame, inst: Instruction) -> None:
     left, right = f.popn(2)
     text = inst.argval
@@ -355,26 +292,22 @@ def COMPARE_OP(f: Frame, inst: Instruction) -> None:
     f.push(const_bool(model.truth(f.ev, found)) if symbol != text else found)
 
 
-@opcode
 def IS_OP(f: Frame, inst: Instruction) -> None:
     left, right = f.popn(2)
     f.push(const_bool(model.identical(f.ev, left, right) != bool(inst.arg)))
 
 
-@opcode
 def CONTAINS_OP(f: Frame, inst: Instruction) -> None:
     item, of = f.popn(2)
     f.push(const_bool(model.contains(f.ev, of, item) != bool(inst.arg)))
 
 
 # ---------------------------------------------------------------- jumps
-def jump(f: Frame, inst: Instruction) -> None:
+def JUMP_FORWARD(f: Frame, inst: Instruction) -> None:
     f.index = inst.target
 
 
-family(
-    **dict.fromkeys("JUMP_FORWARD JUMP_BACKWARD JUMP_BACKWARD_NO_INTERRUPT".split(), jump),
-)
+JUMP_BACKWARD = JUMP_BACKWARD_NO_INTERRUPT = JUMP_FORWARD
 
 
 def branch(test: Callable[[Frame, Value], bool], on: bool, keep: bool = False) -> Handler:
@@ -396,30 +329,26 @@ def is_none(f: Frame, value: Value) -> bool:
     return isinstance(value, Const) and value.value is None
 
 
-for way in ("", "FORWARD_", "BACKWARD_"):
-    HANDLERS[f"POP_JUMP_{way}IF_TRUE"] = branch(truth, on=True)
-    HANDLERS[f"POP_JUMP_{way}IF_FALSE"] = branch(truth, on=False)
-    HANDLERS[f"POP_JUMP_{way}IF_NONE"] = branch(is_none, on=True)
-    HANDLERS[f"POP_JUMP_{way}IF_NOT_NONE"] = branch(is_none, on=False)
-family(
-    JUMP_IF_TRUE_OR_POP=branch(truth, on=True, keep=True),
-    JUMP_IF_FALSE_OR_POP=branch(truth, on=False, keep=True),
-)
+POP_JUMP_IF_TRUE, POP_JUMP_IF_FALSE = branch(truth, on=True), branch(truth, on=False)
+POP_JUMP_IF_NONE, POP_JUMP_IF_NOT_NONE = branch(is_none, on=True), branch(is_none, on=False)
+POP_JUMP_FORWARD_IF_TRUE = POP_JUMP_BACKWARD_IF_TRUE = POP_JUMP_IF_TRUE
+POP_JUMP_FORWARD_IF_FALSE = POP_JUMP_BACKWARD_IF_FALSE = POP_JUMP_IF_FALSE
+POP_JUMP_FORWARD_IF_NONE = POP_JUMP_BACKWARD_IF_NONE = POP_JUMP_IF_NONE
+POP_JUMP_FORWARD_IF_NOT_NONE = POP_JUMP_BACKWARD_IF_NOT_NONE = POP_JUMP_IF_NOT_NONE
+JUMP_IF_TRUE_OR_POP = branch(truth, on=True, keep=True)
+JUMP_IF_FALSE_OR_POP = branch(truth, on=False, keep=True)
 
 
-@opcode
 def GET_ITER(f: Frame, inst: Instruction) -> None:
     f.push(model.iter_(f.ev, f.pop()))
     if VERSION >= (3, 15):
         f.push(NULL)
 
 
-@opcode
 def GET_YIELD_FROM_ITER(f: Frame, inst: Instruction) -> None:
     f.push(model.iter_(f.ev, f.pop()))
 
 
-@opcode
 def FOR_ITER(f: Frame, inst: Instruction) -> None:
     found = model.next_(f.ev, f.stack[-1])
     if found is not None:
@@ -432,37 +361,26 @@ def FOR_ITER(f: Frame, inst: Instruction) -> None:
         f.push(NONE)
 
 
-@opcode
 def END_FOR(f: Frame, inst: Instruction) -> None:
     if VERSION < (3, 13):
         f.pop()
     f.pop()
 
 
-@opcode
 def POP_ITER(f: Frame, inst: Instruction) -> None:
     f.pop()
 
 
-@opcode
 def RETURN_VALUE(f: Frame, inst: Instruction) -> Value:
     return f.pop()
 
 
 # ---------------------------------------------------------------- building
-@opcode
-def BUILD_TUPLE(f: Frame, inst: Instruction) -> None:
-    f.push(Tuple(f.popn(inst.arg)))
+def building(kind: Callable[[list[Value]], Value]) -> Handler:
+    return lambda f, inst: f.push(kind(f.popn(inst.arg)))
 
 
-@opcode
-def BUILD_LIST(f: Frame, inst: Instruction) -> None:
-    f.push(List(f.popn(inst.arg)))
-
-
-@opcode
-def BUILD_SET(f: Frame, inst: Instruction) -> None:
-    f.push(Set(f.popn(inst.arg)))
+BUILD_TUPLE, BUILD_LIST, BUILD_SET = building(Tuple), building(List), building(Set)
 
 
 def build_dict(f: Frame, keys: list[Value], values: list[Value]) -> None:
@@ -472,26 +390,22 @@ def build_dict(f: Frame, keys: list[Value], values: list[Value]) -> None:
     f.push(made)
 
 
-@opcode
 def BUILD_MAP(f: Frame, inst: Instruction) -> None:
     items = f.popn(2 * inst.arg)
     build_dict(f, items[::2], items[1::2])
 
 
-@opcode
 def BUILD_CONST_KEY_MAP(f: Frame, inst: Instruction) -> None:
     *values, keys = f.popn(inst.arg + 1)
     assert isinstance(keys, Tuple)
     build_dict(f, keys.read(f.ev), values)
 
 
-@opcode
 def BUILD_SLICE(f: Frame, inst: Instruction) -> None:
     start, stop, *step = f.popn(inst.arg)
     f.push(model.make_slice(start, stop, step[0] if step else NONE))
 
 
-@opcode
 def BUILD_STRING(f: Frame, inst: Instruction) -> None:
     f.push(Const("".join(model.text(p) for p in f.popn(inst.arg))))
 
@@ -499,45 +413,40 @@ def BUILD_STRING(f: Frame, inst: Instruction) -> None:
 CONVERSIONS = {0: None, 1: str, 2: repr, 3: ascii}
 
 
-@opcode
 def FORMAT_VALUE(f: Frame, inst: Instruction) -> None:
     spec = f.pop() if inst.arg & 4 else Const("")
     f.push(model.format_(f.ev, f.pop(), CONVERSIONS[inst.arg & 3], spec))
 
 
-@opcode
 def CONVERT_VALUE(f: Frame, inst: Instruction) -> None:
     convert = CONVERSIONS[inst.arg]
     assert convert is not None
     f.push(model.call(f.ev, f.ev.wrap(convert, None), [f.pop()], {}))
 
 
-@opcode
 def FORMAT_SIMPLE(f: Frame, inst: Instruction) -> None:
     f.push(model.format_(f.ev, f.pop(), None, Const("")))
 
 
-@opcode
 def FORMAT_WITH_SPEC(f: Frame, inst: Instruction) -> None:
     value, spec = f.popn(2)
     f.push(model.format_(f.ev, value, None, spec))
 
 
-@opcode
-def LIST_APPEND(f: Frame, inst: Instruction) -> None:
-    item = f.pop()
-    into = f.stack[-inst.arg]
-    assert isinstance(into, List)
-    into.contents.append(item)
+def into_method(name: str) -> Handler:
+    """The top of the stack is given to a method of the container `arg` items below."""
+
+    def handler(f: Frame, inst: Instruction) -> None:
+        item = f.pop()
+        model.call_method(f.ev, f.stack[-inst.arg], name, item)
+
+    return handler
 
 
-@opcode
-def SET_ADD(f: Frame, inst: Instruction) -> None:
-    item = f.pop()
-    model.call_method(f.ev, f.stack[-inst.arg], "add", item)
+LIST_APPEND, LIST_EXTEND = into_method("append"), into_method("extend")
+SET_ADD, SET_UPDATE, DICT_UPDATE = into_method("add"), into_method("update"), into_method("update")
 
 
-@opcode
 def MAP_ADD(f: Frame, inst: Instruction) -> None:
     key, value = f.popn(2)
     into = f.stack[-inst.arg]
@@ -545,27 +454,6 @@ def MAP_ADD(f: Frame, inst: Instruction) -> None:
     into.set(f.ev, key, value)
 
 
-@opcode
-def LIST_EXTEND(f: Frame, inst: Instruction) -> None:
-    items = model.unpack(f.ev, f.pop())
-    into = f.stack[-inst.arg]
-    assert isinstance(into, List)
-    into.contents.extend(items)
-
-
-@opcode
-def SET_UPDATE(f: Frame, inst: Instruction) -> None:
-    items = f.pop()
-    model.call_method(f.ev, f.stack[-inst.arg], "update", items)
-
-
-@opcode
-def DICT_UPDATE(f: Frame, inst: Instruction) -> None:
-    items = f.pop()
-    model.call_method(f.ev, f.stack[-inst.arg], "update", items)
-
-
-@opcode
 def DICT_MERGE(f: Frame, inst: Instruction) -> None:
     mapping = f.pop()
     into = f.stack[-inst.arg]
@@ -576,14 +464,12 @@ def DICT_MERGE(f: Frame, inst: Instruction) -> None:
         into.set(f.ev, key, value)
 
 
-@opcode
 def LIST_TO_TUPLE(f: Frame, inst: Instruction) -> None:
     made = f.pop()
     assert isinstance(made, List)
     f.push(Tuple(made.contents))
 
 
-@opcode
 def UNPACK_SEQUENCE(f: Frame, inst: Instruction) -> None:
     items = model.unpack(f.ev, f.pop())
     if len(items) != inst.arg:
@@ -593,7 +479,6 @@ def UNPACK_SEQUENCE(f: Frame, inst: Instruction) -> None:
     f.stack += reversed(items)
 
 
-@opcode
 def UNPACK_EX(f: Frame, inst: Instruction) -> None:
     before, after = inst.arg & 0xFF, inst.arg >> 8
     items = model.unpack(f.ev, f.pop())
@@ -607,13 +492,10 @@ def UNPACK_EX(f: Frame, inst: Instruction) -> None:
 
 
 # ---------------------------------------------------------------- calls
-@opcode
 def CALL(f: Frame, inst: Instruction) -> None:
-    names = inst.kwnames
-    call(f, inst.arg, names)
+    call(f, inst.arg, inst.kwnames)
 
 
-@opcode
 def CALL_KW(f: Frame, inst: Instruction) -> None:
     names = f.pop()
     assert isinstance(names, Tuple)
@@ -634,7 +516,6 @@ def call(f: Frame, n: int, names: tuple[str, ...]) -> None:
     f.push(model.call(f.ev, function, args[:split], dict(zip(names, args[split:]))))
 
 
-@opcode
 def CALL_FUNCTION_EX(f: Frame, inst: Instruction) -> None:
     kwargs = f.pop() if inst.arg & 1 or VERSION >= (3, 14) else NULL
     args = f.pop()
@@ -655,7 +536,6 @@ INTRINSICS_1: dict[str, Callable[[Frame, Value], Value]] = {
 }
 
 
-@opcode
 def CALL_INTRINSIC_1(f: Frame, inst: Instruction) -> None:
     name = interpreter._intrinsic_1_descs[inst.arg]  # type: ignore[attr-defined]
     if name == "INTRINSIC_STOPITERATION_ERROR":
@@ -669,12 +549,10 @@ def CALL_INTRINSIC_1(f: Frame, inst: Instruction) -> None:
     f.push(INTRINSICS_1[name](f, f.pop()))
 
 
-@opcode
 def CALL_INTRINSIC_2(f: Frame, inst: Instruction) -> None:
     refuse("type parameters and `except*` run eagerly")
 
 
-@opcode
 def MAKE_FUNCTION(f: Frame, inst: Instruction) -> None:
     code = f.pop()
     flags = inst.arg if VERSION < (3, 13) else 0
@@ -690,7 +568,6 @@ def MAKE_FUNCTION(f: Frame, inst: Instruction) -> None:
     f.push(made)
 
 
-@opcode
 def SET_FUNCTION_ATTRIBUTE(f: Frame, inst: Instruction) -> None:
     value, made = f.popn(2)
     assert isinstance(made, Function)
@@ -703,29 +580,24 @@ def SET_FUNCTION_ATTRIBUTE(f: Frame, inst: Instruction) -> None:
     f.push(made)
 
 
-@opcode
 def IMPORT_NAME(f: Frame, inst: Instruction) -> None:
     level, names = f.popn(2)
     f.push(model.import_(f.ev, f.space, inst.argval, level, names))
 
 
-@opcode
 def IMPORT_FROM(f: Frame, inst: Instruction) -> None:
-    f.push(model.getattr_(f.ev, f.stack[-1], inst.argval))
+    f.push(attributes.getattr_(f.ev, f.stack[-1], inst.argval))
 
 
 # ---------------------------------------------------------------- generators
-@opcode
 def RETURN_GENERATOR(f: Frame, inst: Instruction) -> None:
     refuse("a generator's frame runs eagerly; its consumer is compiled")
 
 
-@opcode
 def YIELD_VALUE(f: Frame, inst: Instruction) -> Value:
     return Yielded(f.pop())
 
 
-@opcode
 def SEND(f: Frame, inst: Instruction) -> None:
     sent = f.pop()
     try:
@@ -741,7 +613,6 @@ def SEND(f: Frame, inst: Instruction) -> None:
     f.push(found)
 
 
-@opcode
 def END_SEND(f: Frame, inst: Instruction) -> None:
     value = f.pop()
     f.pop()
@@ -749,7 +620,6 @@ def END_SEND(f: Frame, inst: Instruction) -> None:
 
 
 # ---------------------------------------------------------------- exceptions and `with`
-@opcode
 def RAISE_VARARGS(f: Frame, inst: Instruction) -> None:
     cause = f.pop() if inst.arg == 2 else None
     if inst.arg == 0:
@@ -764,14 +634,12 @@ def RAISE_VARARGS(f: Frame, inst: Instruction) -> None:
     raise Raised(exception, f.ev.at, f.ev.where())
 
 
-@opcode
 def RERAISE(f: Frame, inst: Instruction) -> None:
     exception = f.pop()
     assert isinstance(exception, Obj)
     raise Raised(exception, f.ev.at, f.ev.where())
 
 
-@opcode
 def PUSH_EXC_INFO(f: Frame, inst: Instruction) -> None:
     exception = f.pop()
     assert isinstance(exception, Obj)
@@ -779,20 +647,17 @@ def PUSH_EXC_INFO(f: Frame, inst: Instruction) -> None:
     f.ev.handled = exception
 
 
-@opcode
 def POP_EXCEPT(f: Frame, inst: Instruction) -> None:
     previous = f.pop()
     assert isinstance(previous, Handled)
     f.ev.handled = previous.previous
 
 
-@opcode
 def CHECK_EXC_MATCH(f: Frame, inst: Instruction) -> None:
     classes = f.pop()
     f.push(const_bool(model.is_instance(f.ev, f.stack[-1], classes)))
 
 
-@opcode
 def BEFORE_WITH(f: Frame, inst: Instruction) -> None:
     manager = f.pop()
     enter = special(f, manager, "__enter__")
@@ -807,7 +672,6 @@ def special(f: Frame, of: Value, name: str) -> Value:
     return found
 
 
-@opcode
 def WITH_EXCEPT_START(f: Frame, inst: Instruction) -> None:
     exception = f.stack[-1]
     if VERSION >= (3, 14):
@@ -820,22 +684,18 @@ def WITH_EXCEPT_START(f: Frame, inst: Instruction) -> None:
 
 
 # ---------------------------------------------------------------- match statements
-@opcode
 def GET_LEN(f: Frame, inst: Instruction) -> None:
     f.push(Const(model.length(f.ev, f.stack[-1])))
 
 
-@opcode
 def MATCH_SEQUENCE(f: Frame, inst: Instruction) -> None:
     f.push(const_bool(bool(f.stack[-1].cls.__flags__ & 1 << 5)))
 
 
-@opcode
 def MATCH_MAPPING(f: Frame, inst: Instruction) -> None:
     f.push(const_bool(bool(f.stack[-1].cls.__flags__ & 1 << 6)))
 
 
-@opcode
 def MATCH_KEYS(f: Frame, inst: Instruction) -> None:
     keys, subject = f.stack[-1], f.stack[-2]
     if not isinstance(keys, Tuple) or not isinstance(subject, Dict) or subject.cls is not dict:
@@ -845,8 +705,12 @@ def MATCH_KEYS(f: Frame, inst: Instruction) -> None:
     f.push(Tuple(values) if len(values) == len(found) else NONE)
 
 
-@opcode
 def MATCH_CLASS(f: Frame, inst: Instruction) -> None:
     subject, cls, names = f.popn(3)
     assert isinstance(names, Tuple)
     f.push(model.match_class(f.ev, subject, cls, inst.arg, names.read(f.ev)))
+
+
+HANDLERS: dict[str, Handler] = {
+    name: found for name, found in list(globals().items()) if name.isupper() and callable(found)
+}

@@ -101,7 +101,7 @@ def reversed_(sequence: Any) -> Iterator[Any]:
 
 @replaces(any)
 def any_(iterable: Any) -> bool:
-    for item in iterable:
+    for item in iterable:  # noqa: SIM110
         if item:
             return True
     return False
@@ -109,7 +109,7 @@ def any_(iterable: Any) -> bool:
 
 @replaces(all)
 def all_(iterable: Any) -> bool:
-    for item in iterable:
+    for item in iterable:  # noqa: SIM110
         if not item:
             return False
     return True
@@ -175,7 +175,7 @@ def remove(self: Any, value: Any) -> None:
 
 @replaces(list.__contains__, tuple.__contains__, collections.deque.__contains__)
 def sequence_contains(self: Any, value: Any) -> bool:
-    for item in self:
+    for item in self:  # noqa: SIM110
         if item is value or item == value:
             return True
     return False

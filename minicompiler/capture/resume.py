@@ -1,8 +1,8 @@
 """Code that enters a function in the middle.
 
-Around a graph break there are two such functions. The *landing* runs the original bytecode, eagerly,
-from the instruction that could not be captured; so the exceptions that it raises meet the original
-handlers. Right after that instruction (after a loop that breaks: at the loop's exits) it calls the
+Around a graph break there are two such functions. The *landing* runs the original bytecode,
+eagerly, from the instruction that could not be captured; so the exceptions that it raises meet the
+original handlers. Right after that instruction (after a loop that breaks: at the loop's exits) it calls the
 *resume function*, which starts there, is captured like any function, and whose result it returns.
 
 Both take the stack and the live locals as arguments and all variables shared with closures as free

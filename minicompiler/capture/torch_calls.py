@@ -4,37 +4,21 @@ Operators and the functions of torch.nn.functional are nodes as they are called;
 of torch (modules, optimizers, distributions) is inlined like the user's own.
 """
 
+# ruff: noqa: I001  (imports fill their lines)
+
 from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType
 from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
 
+from . import attributes
 from . import data_model as model
 from . import source as sources
 from .calls import PURE, REFUSED_CALLS, RULES, rule
 from .frame_hook import MISSING, type_lookup
-from .values import (
-    ABSENT,
-    FALSE,
-    NONE,
-    TRUE,
-    Const,
-    Dict,
-    Function,
-    Generator,
-    Iterator,
-    List,
-    Method,
-    Raised,
-    Sequence,
-    Tensor,
-    Tuple,
-    Value,
-    new_exception,
-    python_value,
-    refuse,
-)
+from .values import ABSENT, FALSE, NONE, TRUE, Const, Function, Method, Raised, Tensor, Value
+from .values import new_exception, python_value, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
@@ -149,14 +133,14 @@ def tensor_attribute(ev: "E", v: Tensor, name: str) -> Value:
             if is_operator(raw) or raw.__module__ == "torch._tensor":
                 return Method(ev.wrap(raw, None), v)
             return Method(ev.wrap(raw, None), v)
-        if type(raw) in model.METHOD_DESCRIPTORS:
+        if type(raw) in attributes.METHOD_DESCRIPTORS:
             return Method(ev.wrap(raw, None), v)
         if isinstance(raw, GetSetDescriptorType | property):
             refuse(f"Tensor.{name}")
         if type(raw).__name__ in ("bool", "int", "str"):
             return ev.wrap(raw, None)
     if v.real is not ABSENT and raw is MISSING:
-        space = model.namespace(ev, v)
+        space = attributes.namespace(ev, v)
         if space is not None and (own := space.get(ev, Const(name))) is not None:
             return own
     message = f"'{v.cls.__name__}' object has no attribute '{name}'"
@@ -205,8 +189,8 @@ def _nesting(ev: "E") -> Value:
 
 
 @rule(torch.clear_autocast_cache)
-def _clear_cache(ev: "E") -> Value:
-    return NONE
+def _clear_cache(ev: "E") -> None:
+    """Nothing to do."""
 
 
 @rule(torch.is_inference_mode_enabled)
@@ -235,8 +219,8 @@ def _is_tracing(ev: "E") -> Value:
 
 
 @rule(torch._C._log_api_usage_once)
-def _log_usage(ev: "E", *args: Value) -> Value:
-    return NONE
+def _log_usage(ev: "E", *args: Value) -> None:
+    """Nothing to do."""
 
 
 @rule(torch.overrides.has_torch_function, torch._C._has_torch_function)
@@ -283,9 +267,8 @@ def _tensor_iter(ev: "E", v: Value) -> Value:
 
 
 @rule(torch.Tensor.__setitem__)
-def _tensor_setitem(ev: "E", v: Value, key: Value, value: Value) -> Value:
+def _tensor_setitem(ev: "E", v: Value, key: Value, value: Value) -> None:
     model.setitem(ev, v, key, value)
-    return NONE
 
 
 @rule(torch.Tensor.__getitem__)

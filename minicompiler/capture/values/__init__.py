@@ -1,43 +1,18 @@
 """What evaluation knows about Python objects: one class for each kind that behaves differently."""
 
-from .base import (
-    ABSENT,
-    FALSE,
-    FIXED,
-    NONE,
-    NULL,
-    TRUE,
-    Const,
-    Lazy,
-    Null,
-    Obj,
-    Raised,
-    Value,
-    const_bool,
-    constant,
-    describe,
-    is_fixed,
-    is_literal,
-    new_exception,
-    python_value,
-    refuse,
-    throw,
-)
-from .containers import Dict, Items, List, Sequence, Set, Slice, Tuple, View, key_of
-from .functions import (
-    Cell,
-    Function,
-    Generator,
-    Iterator,
-    Method,
-    Super,
-    constant_iterator,
-    sequence_iterator,
-    snapshot_iterator,
-)
-from .tensor import Tensor
+# ruff: noqa: I001  (imports fill their lines)
 
-__all__ = """ABSENT FALSE NONE NULL TRUE Cell Const Dict Function Generator Items Iterator Lazy List
-Method Null Obj Raised Sequence Set Slice Super Tensor Tuple Value View const_bool constant
-constant_iterator describe is_fixed is_literal key_of new_exception python_value refuse sequence_iterator
-snapshot_iterator throw""".split()
+from .base import ABSENT as ABSENT, FALSE as FALSE, FIXED as FIXED, NONE as NONE, NULL as NULL
+from .base import TRUE as TRUE, Const as Const, Lazy as Lazy, Null as Null, Obj as Obj
+from .base import Raised as Raised, Value as Value, const_bool as const_bool, constant as constant
+from .base import describe as describe, is_fixed as is_fixed, is_literal as is_literal
+from .base import new_exception as new_exception, python_value as python_value, refuse as refuse
+from .base import throw as throw
+from .containers import Dict as Dict, Items as Items, List as List, Sequence as Sequence
+from .containers import Set as Set, Slice as Slice, Tuple as Tuple, View as View, key_of as key_of
+from .functions import Cell as Cell, Function as Function, Generator as Generator
+from .functions import Iterator as Iterator, Method as Method, Super as Super
+from .functions import constant_iterator as constant_iterator
+from .functions import sequence_iterator as sequence_iterator
+from .functions import snapshot_iterator as snapshot_iterator
+from .tensor import Tensor as Tensor

@@ -62,7 +62,7 @@ class Function(Obj):
 
     @staticmethod
     def outside(ev: "Evaluation", real: FunctionType, source: Source | None) -> "Function":
-        """Code and defaults may be exchanged on a function: they are guarded, unless it is fixed."""
+        """Code and defaults may be exchanged on a function: guarded, unless it is fixed."""
 
         def part(name: str, value: Any) -> Value:
             return ev.wrap(value, None if source is None else Field(source, name))
