@@ -123,6 +123,12 @@ def nest(kernel: "Kernel", layouts: dict[str, Layout]) -> Nest:
     rs = [Axis(sym(f"j{d}"), size) for d, size in enumerate(kernel.folded)]
     index, folded = tuple(a.symbol for a in xs), tuple(a.symbol for a in rs)
     accesses, cost = _accesses(kernel, layouts, xs, rs)
+    for axis in _clashing(kernel, layouts, index):
+        # two steps of it may add to one element: as if folded, it never runs in parallel
+        xs, rs = (
+            [a for a in xs if a.symbol is not axis],
+            [*rs, *(a for a in xs if a.symbol is axis)],
+        )
     vector = _vector_axis(xs, rs, accesses)
     stores = [a for a in accesses if a.store]
     loads = [a for a in accesses if not a.store and a.weight]
@@ -158,6 +164,21 @@ def _accesses(
             reader.accesses.append(Access(position, weight, store=True))
     limits = _limits([*xs, *rs])
     return [replace(a, index=simplify(a.index, limits)) for a in reader.accesses], reader.cost
+
+
+def _clashing(kernel: "Kernel", layouts: dict[str, Layout], index: Index) -> list[Expr]:
+    """The indices along which a Scatter that adds may meet one element more than once."""
+    clashing: dict[Expr, None] = {}
+    for node in kernel.nodes:
+        loop = node.loop
+        if isinstance(loop, Scatter) and loop.mode == "add":
+            with ops.handling(Reader(layouts)):
+                target = loop.target(index)
+            for symbol in index:
+                moving = [e for e in target if symbol in e.free]
+                if len(moving) != 1 or moving[0].free != {symbol} or stride(moving[0], symbol) != 1:
+                    clashing[symbol] = None
+    return list(clashing)
 
 
 def _vector_axis(xs: list[Axis], rs: list[Axis], accesses: list[Access]) -> Axis | None:

@@ -26,6 +26,8 @@ def _highest(dtype: torch.dtype) -> Any:
     return math.inf if dtype.is_floating_point else torch.iinfo(dtype).max
 
 
+NOWHERE = "0x7fffffffffffffffLL"  # after every position
+
 FOLDS = {
     "sum": Fold(lambda _: 0, "{0} + {1}"),
     "prod": Fold(lambda _: 1, "{0} * {1}"),
@@ -77,7 +79,7 @@ class Accumulator:
         each = f"{self.name}_lanes[lane] = {empty};"
         if self.at:
             lines.append(f"int64_t {self.name}_at[{self.lanes}];")
-            each = f"{{ {each} {self.name}_at[lane] = INT64_MAX; }}"
+            each = f"{{ {each} {self.name}_at[lane] = {NOWHERE}; }}"
         return [*lines, f"for (int lane = 0; lane < {self.lanes}; lane++) {each}"]
 
     def update(self, lane: str, value: str, position: str) -> list[str]:
@@ -133,7 +135,7 @@ class Accumulator:
         lane = "lane" if self.columns else "0"
         if self.at:  # nothing beats an infinity at the start: then the first position wins
             at = f"{self.name}_at[{lane}]"
-            return f"{at} == INT64_MAX ? 0 : {at}"
+            return f"{at} == {NOWHERE} ? 0 : {at}"
         if self.exact and not self.columns:
             return f"{TYPES[self.dtype]}({self.name}_total)"
         return f"{self.name}_lanes[{lane}]"

@@ -43,17 +43,17 @@ def schedule(program: Program) -> Plan:
 def planned(program: Program, groups: list[Group]) -> Plan:
     """The plan that runs `groups` one after the other."""
     outputs = {ref.name for ref in references(program.outputs)}
-    readers: dict[str, set[int]] = {}
+    users: dict[str, set[int]] = {}
     for number, group in enumerate(groups):
-        for name in group.reads:
-            readers.setdefault(name, set()).add(number)
+        for name in {*group.reads, *group.writes}:  # writes: by the older names too
+            users.setdefault(name, set()).add(number)
     actions: list[Kernel | Extern] = []
     for number, group in enumerate(groups):
         (operation, *more) = (node.about.operation for node in group.nodes)
         if isinstance(operation, Extern):
             actions.append(operation)
             continue
-        needed = {n for n in group.makes if n in outputs or readers.get(n, set()) - {number}}
+        needed = {n for n in group.makes if n in outputs or users.get(n, set()) - {number}}
         actions.append(kernel(group, kernel_name(program, group, number), needed))
     steps, peak = MemoryPlan(program, groups, actions).steps()
     return Plan(program, steps, peak)
