@@ -31,10 +31,10 @@ class ShapeEnv:
         """A symbol for a size; sizes with equal hints share it. 0 and 1 stay constants."""
         if hint in (0, 1):
             return as_expr(hint)
-        for known, value in self.hints.items():
-            if value == hint and known.sort == "int":
-                return known
-        return self.symbol(f"s{len(self.hints)}", hint, low, high)
+        sizes = {value: s for s, value in self.hints.items() if s.sort == "int"}
+        if hint in sizes:
+            return sizes[hint]
+        return self.symbol(f"s{len(sizes)}", hint, low, high)
 
     def symbol(
         self, name: str, hint: Value | None = None, low: float = -math.inf, high: float = math.inf

@@ -49,6 +49,10 @@ class Expr:
     args: "tuple[Expr, ...]"
     sort: str  # "int", "float" or "bool"
     payload: Any
+    # torch's meta kernels look for these in a symbolic size
+    free_symbols: ClassVar[frozenset[Any]] = frozenset()
+    is_number: ClassVar[bool] = False
+    is_Boolean: ClassVar[bool] = False
     free: "frozenset[Expr]"
     key: tuple[Any, ...]
 
@@ -423,8 +427,8 @@ def floordiv(a: Expr, b: Expr) -> Expr:
             return whole + int(rest) // int(b)
         if type(rest) is FloorDiv:  # (x // m) // n is x // (m*n), as n > 0
             return whole + x // (m * b)
-        if type(rest) is Mod and m.is_const and int(m) % int(b) == 0:
-            return whole + (x // b) % (m // b)  # (x % m) // n, as n divides m
+        if type(rest) is Mod and m.is_const and int(m) > 0 and int(m) % int(b) == 0:
+            return whole + (x // b) % (m // b)  # (x % m) // n, as n divides m > 0
     return whole + _divided(FloorDiv, rest, b)
 
 

@@ -148,6 +148,10 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return base.as_strided(size, stride, offset)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if (
+            func in PLAIN_INTS
+        ):  # C++ code that takes no symbolic sizes: they are guarded to be these
+            return [*map(int, PLAIN_INTS[func](args[0]))]
         how = kernels.plan(func)
         if how.decomposes:  # inference_mode brings composites down whole
             with self:
@@ -207,6 +211,8 @@ def _result_device(func: OpOverload, fakes: list[Fake], kwargs: dict[str, Any]) 
 
 
 aten = torch.ops.aten
+PLAIN_INTS: dict[OpOverload, Callable[[torch.Tensor], Any]]
+PLAIN_INTS = {aten.size.default: torch.Tensor.size, aten.stride.default: torch.Tensor.stride}
 # copies, and indexing a tensor of the GPU by one of the CPU
 MIXED_DEVICES = {
     aten.copy_.default,

@@ -137,6 +137,13 @@ def _name(func: OpOverload) -> str:
     return func.name()  # type: ignore[no-untyped-call, no-any-return]
 
 
+def _has(func: OpOverload, key: str) -> bool:
+    try:
+        return torch._C._dispatch_has_kernel_for_dispatch_key(_name(func), key)
+    except RuntimeError:  # an operator of TorchScript, such as aten::size
+        return False
+
+
 def _writes(func: OpOverload) -> tuple[str | int, ...]:
     """Positions, of keyword-only arguments names, of the operands that it writes to."""
     return tuple(
@@ -159,12 +166,11 @@ def _choose(func: OpOverload) -> Run:
 
 def from_aten(func: OpOverload) -> Run:
     """By the C++ body if there is one that allocates before it computes."""
-    has = functools.partial(torch._C._dispatch_has_kernel_for_dispatch_key, _name(func))
     if func.namespace != "aten" or func.is_view:
         return _meta(func)
-    if has("CompositeExplicitAutogradNonFunctional"):
+    if _has(func, "CompositeExplicitAutogradNonFunctional"):
         return _body(func, torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional, STRUCTURED)
-    if has("CompositeExplicitAutograd"):
+    if _has(func, "CompositeExplicitAutograd"):
         return _body(func, torch._C.DispatchKey.CompositeExplicitAutograd, COMPOSITE)
     if _writes(func) and all(r.alias_info is not None for r in func._schema.returns):
         return functools.partial(_in_place, func)
@@ -181,7 +187,6 @@ def _in_place(func: OpOverload, args: Any, kwargs: Any, device: torch.device) ->
 @functools.cache
 def plan(func: OpOverload) -> Plan:
     """Decided once an operator."""
-    composite = "CompositeImplicitAutograd"
-    decomposes = torch._C._dispatch_has_kernel_for_dispatch_key(_name(func), composite)
+    decomposes = _has(func, "CompositeImplicitAutograd")
     takes_device = any(a.name == "device" for a in func._schema.arguments)
     return Plan(_choose(func), _writes(func), decomposes, takes_device)

@@ -133,16 +133,15 @@ class Printer:
 
     def mul(self, e: Expr) -> str:
         atoms, coefficient = ex.split(e) if e.sort == "int" else (e.args, 1)
-        factors = [self.text(a, SIGN if i else TERM) for i, a in enumerate(atoms)]
-        if coefficient == -1:
-            return "-" + "*".join(self.text(a, SIGN) for a in atoms)
-        # i0*64, as indices are usually written
-        return "*".join(factors if coefficient == 1 else [*factors, self.text(Const(coefficient))])
+        text = "*".join(self.text(a, SIGN) for a in atoms)
+        if coefficient in (1, -1):
+            return text if coefficient == 1 else "-" + text
+        return f"{text}*{self.text(Const(coefficient))}"  # i0*64, as indices are usually written
 
     def divide(self, e: Expr) -> tuple[str, int]:
         a, b = e.args
         whole, words = type(e) is ex.FloorDiv, self.language
-        x, y = self.text(a, TERM), self.text(b, SIGN)
+        x, y = self.text(a, SIGN), self.text(b, SIGN)
         quotient, remainder = f"{x}{words.divide}{y}", f"{x} % {y}"
         positive = proves_positive(b, self.ranges)
         if not words.choose or (positive and proves_nonneg(a, self.ranges)):

@@ -1,0 +1,278 @@
+"""Expressions against sympy and against Python's own arithmetic."""
+
+import copy
+import math
+import pickle
+import threading
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+import sympy
+from hypothesis import given, settings
+
+from minicompiler.symbolic import Const, Expr, Interval, as_expr, bounds, index_range, simplify, sym
+from minicompiler.symbolic import expr as ex
+from minicompiler.symbolic.ranges import fits_int64, proves_nonneg
+
+quick = settings(max_examples=120, deadline=None)
+NAMES = ["i0", "i1", "s0"]
+i0, i1, s0 = map(sym, NAMES)
+values = st.fixed_dictionaries({n: st.integers(-20, 20) for n in NAMES})
+atoms = st.sampled_from([i0, i1, s0]) | st.integers(-8, 8).map(as_expr)
+
+
+def ints(children: Any = atoms) -> Any:
+    """Trees of (how it is written): the expression beside a function of plain Python ints."""
+    leaf = children.map(lambda e: (e, e.evaluate))
+
+    def node(op: Any) -> Any:
+        def apply(p: Any) -> Any:
+            (a, fa), (b, fb) = p
+            return BUILD[op](a, b), lambda v: PLAIN[op](fa(v), fb(v))
+
+        return apply
+
+    def extend(inner: Any) -> Any:
+        pair = st.tuples(inner, inner)
+        divisor = st.integers(-6, 6).filter(bool).map(lambda n: (as_expr(n), lambda v: n))
+        one = st.one_of(*[pair.map(node(op)) for op in ("+", "-", "*", "min", "max")])
+        two = st.one_of(*[st.tuples(inner, divisor).map(node(op)) for op in ("//", "%")])
+        return one | two | two
+
+    return st.recursive(leaf, extend, max_leaves=8)
+
+
+BUILD: dict[str, Any] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "min": ex.min_,
+    "max": ex.max_,
+}
+PLAIN: dict[str, Any] = {**BUILD, "min": min, "max": max}
+RELATIONS: dict[str, Any] = {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+}
+
+
+@quick
+@given(ints(), values)
+def test_constructors_keep_the_value(tree: Any, v: dict[str, int]) -> None:
+    e, plain = tree
+    assert e.evaluate(v) == plain(v)
+
+
+@quick
+@given(ints(), values)
+def test_python_text_evaluates_to_the_value(tree: Any, v: dict[str, int]) -> None:
+    e, plain = tree
+    assert eval(repr(e), {"math": math}, dict(v)) == plain(v)
+
+
+@quick
+@given(ints(), ints(), st.sampled_from(sorted(RELATIONS)), values)
+def test_relations(a: Any, b: Any, name: str, v: dict[str, int]) -> None:
+    e = getattr(ex, name)(a[0], b[0])
+    expected = RELATIONS[name](a[1](v), b[1](v))
+    assert bool(e.evaluate(v)) == expected
+    assert bool(ex.not_(e).evaluate(v)) == (not expected)
+
+
+@quick
+@given(ints(), values, st.data())
+def test_substitution_is_evaluation(tree: Any, v: dict[str, int], data: Any) -> None:
+    e, plain = tree
+    some = data.draw(st.sets(st.sampled_from(NAMES)))
+    partly = e.subs({sym(n): v[n] for n in some})
+    assert not {sym(n) for n in some} & partly.free
+    assert partly.evaluate(v) == plain(v)
+
+
+@quick
+@given(
+    ints(),
+    st.dictionaries(st.sampled_from(NAMES), st.tuples(st.integers(-9, 9), st.integers(0, 9))),
+    st.data(),
+)
+def test_simplify_and_bounds_within_ranges(tree: Any, lows: Any, data: Any) -> None:
+    e, plain = tree
+    ranges = {sym(n): Interval(lo, lo + width) for n, (lo, width) in lows.items()}
+    v = {
+        n: data.draw(
+            st.integers(*lows[n] and (lows[n][0], sum(lows[n])))
+            if n in lows
+            else st.integers(-99, 99)
+        )
+        for n in NAMES
+    }
+    box = bounds(e, ranges)
+    assert box.lo <= plain(v) <= box.hi
+    assert simplify(e, ranges).evaluate(v) == plain(v)
+    condition = ex.lt(e, 3)
+    assert bool(simplify(condition, ranges).evaluate(v)) == (plain(v) < 3)
+
+
+polynomials = st.recursive(
+    atoms.map(lambda e: (e, sympy.sympify(str(e)))),
+    lambda inner: st.one_of(
+        *[
+            st.tuples(inner, inner).map(lambda p, f=f: (f(p[0][0], p[1][0]), f(p[0][1], p[1][1])))
+            for f in (BUILD["+"], BUILD["-"], BUILD["*"])
+        ]
+    ),
+    max_leaves=10,
+)
+
+
+@quick
+@given(polynomials, polynomials)
+def test_polynomials_are_canonical_as_in_sympy(a: Any, b: Any) -> None:
+    """The same object exactly when sympy finds them equal."""
+    assert (a[0] is b[0]) == (sympy.expand(a[1] - b[1]) == 0)
+    assert sympy.expand(sympy.sympify(str(a[0])) - a[1]) == 0
+
+
+@quick
+@given(polynomials, polynomials)
+def test_exact_quotients_are_found(a: Any, b: Any) -> None:
+    if b[0] != 0:
+        assert (a[0] * b[0]) // b[0] is a[0]
+        assert (a[0] * b[0]) % b[0] == 0
+
+
+TABLE = [
+    # written, canonical text
+    (i1 + i0 * 4, "i0*4 + i1"),
+    ((i0 * 4 + i1) // 4, "i0 + i1//4"),
+    ((i0 * 4 + i1) % 4, "i1 % 4"),
+    ((i0 // 4) * 4 + i0 % 4, "i0"),
+    ((i0 // 4) % 8 * 4 + i0 % 4, "i0 % 32"),
+    ((i0 % 32) // 4 * 4 + i0 % 4, "i0 % 32"),
+    ((i0 // s0) * s0 + i0 % s0, "i0"),
+    (i0 // 4 // 8, "i0//32"),
+    ((i0 % 8) // 8, "0"),
+    (i0 % 8 % 4, "i0 % 4"),
+    ((i0 % -2) // 2, "(i0 % -2)//2"),
+    ((i0 * 6) // 4, "(i0*3)//2"),
+    ((i0 + 5) // 4, "(i0 + 1)//4 + 1"),
+    ((s0 * i0 + i1) // s0, "i0 + i1//s0"),
+    (((s0 + 1) * (s0 - 3)) // (s0 + 1), "s0 - 3"),
+    (ex.min_(i0 + 1, i0), "i0"),
+    (ex.max_(i0, i1, 3, i0 + 2), "max(max(i1, i0 + 2), 3)"),
+    (ex.lt(i0 * 2, 7), "i0 <= 3"),
+    (ex.eq(s0 * 2, 7), "False"),
+    (ex.ne(s0 * 2, 8), "s0 != 4"),
+    (ex.and_(ex.ge(s0, 2), ex.lt(s0, 2)), "False"),
+    (ex.or_(ex.eq(s0, 2), ex.ne(s0, 2)), "True"),
+    (-(-s0 // 4), "-((-s0)//4)"),
+    (i0 - (i1 - 3), "i0 - i1 + 3"),
+    (ex.power(s0, 3), "s0*s0*s0"),
+    (ex.power(s0, -0.5), "pow(float(s0), -0.5)"),
+    (ex.floor(s0 * 0.5), "math.floor(float(s0)*0.5)"),
+    (ex.truediv(s0, 2), "float(s0) / 2.0"),
+]
+
+
+@pytest.mark.parametrize("e, text", TABLE, ids=[text for _, text in TABLE])
+def test_canonical_forms(e: Expr, text: str) -> None:
+    assert repr(e) == text
+
+
+IN_RANGE = [
+    ((i0 * 4 + i1) // 4, "i0"),
+    ((i0 * 4 + i1) % 4, "i1"),
+    ((i0 * 64 + i1) // 128, "i0//2"),
+    ((i0 * 64 + i1) % 128, "i1 + (i0 % 2)*64"),
+    (i1 % 4, "i1"),
+    (ex.min_(i1, 7), "i1"),
+    (ex.max_(i1 - 9, 0), "0"),
+    (ex.lt(i1, 4), "True"),
+    (ex.eq(i1, 9), "False"),
+    ((i1 + 8) % 4, "i1"),
+]
+
+
+@pytest.mark.parametrize("e, text", IN_RANGE, ids=[text for _, text in IN_RANGE])
+def test_forms_within_ranges(e: Expr, text: str) -> None:
+    assert repr(simplify(e, {i0: Interval(0, 9), i1: Interval(0, 3)})) == text
+
+
+def test_symbolic_ends() -> None:
+    s1 = sym("s1")
+    ranges = {i0: index_range(s0), i1: index_range(s1), s0: Interval(2), s1: Interval(2)}
+    assert simplify((i0 * s1 + i1) // s1, ranges) is i0
+    assert simplify((i0 * s1 + i1) % s1, ranges) is i1
+    assert proves_nonneg(s0 * s1 - i0 * s1 - i1 - 1, ranges)
+    assert not proves_nonneg(s0 - i1 - 1, ranges)
+
+
+def test_constants_are_numbers() -> None:
+    assert Const(4) == 4 and 4 == Const(4) and hash(Const(4)) == hash(4) and Const(4) != 5
+    assert {Const(4): "x"}[4] == "x"
+    assert int(Const(4)) == 4 and range(Const(4)) == range(4) and bool(Const(True)) and not Const(0)
+    assert Const(1) is not Const(True) and Const(1) is not Const(1.0)
+    assert Const(0.0) is not Const(-0.0)
+    assert i0 != 4 and i0 != i1 and i0 == sym("i0") and i0 - i0 == 0
+    with pytest.raises(TypeError, match="symbolic"):
+        int(i0)
+    with pytest.raises(TypeError, match="symbolic"):
+        bool(ex.lt(i0, 3))
+    with pytest.raises(TypeError):
+        as_expr("i0")  # type: ignore[arg-type]
+    with pytest.raises(ZeroDivisionError):
+        i0 // 0
+    with pytest.raises(ZeroDivisionError):
+        i0 % 0
+
+
+def test_floats_keep_their_order_and_rounding() -> None:
+    a = ex.to_float(s0) * 0.1
+    left, right = (a + 0.2) + 0.3, a + (as_expr(0.2) + 0.3)
+    assert left is not right
+    for n in range(50):
+        assert left.evaluate({"s0": n}) == (n * 0.1 + 0.2) + 0.3
+        assert ex.trunc(s0 * 0.7).evaluate({"s0": n}) == int(n * 0.7)
+        assert ex.trunc(s0 * -0.7).evaluate({"s0": n}) == int(n * -0.7)
+        assert ex.ceil(s0 / 3).evaluate({"s0": n}) == math.ceil(n / 3)
+    box = bounds(ex.floor(s0 * 0.7), {s0: Interval(2, 10)})
+    assert (box.lo, box.hi) == (1, 7)
+    assert ex.not_(ex.lt(a, 0.5)) is not ex.le(as_expr(0.5), a)  # nan satisfies neither
+
+
+def test_copies_are_the_same_node() -> None:
+    e = ex.min_(i0 * 4 + i1 // 3, s0) % 7
+    assert pickle.loads(pickle.dumps(e)) is e
+    assert copy.deepcopy([e])[0] is e and copy.copy(e) is e
+    assert eval(repr(e), {"min": ex.min_, **{n: sym(n) for n in NAMES}}) is e
+
+
+def test_int64_bounds() -> None:
+    ranges = {i0: Interval(0, 2**40), i1: Interval(0, 2**20)}
+    assert fits_int64(i0 * i1, ranges)
+    assert not fits_int64(i0 * i0, ranges)
+    assert not fits_int64((i0 * i0) % 7, ranges)
+    assert not fits_int64(s0, {})
+
+
+def test_interning_from_many_threads() -> None:
+    made: list[list[Expr]] = []
+    barrier = threading.Barrier(8)
+
+    def work() -> None:
+        barrier.wait()
+        made.append([sym(f"t{n}") * 3 + sym(f"t{n + 1}") // 5 for n in range(300)])
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert all(a is b for other in made for a, b in zip(made[0], other))
