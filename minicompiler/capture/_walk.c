@@ -17,7 +17,6 @@ typedef struct {
     PyTypeObject *type; /* owned; of `found`, that `__class__` was not assigned */
     uint64_t version;   /* of `found`, if it is a dictionary */
     int changed;        /* in this walk the dictionary has another version, or none */
-    int leads_on;       /* other steps start from this one */
 } Step;
 
 typedef struct {
@@ -204,7 +203,6 @@ static PyObject *walk_new(PyTypeObject *type, PyObject *args, PyObject *keywords
             goto failed;
         }
         Py_INCREF(s->key);
-        if (s->parent >= 0) w->steps[s->parent].leads_on = 1;
     }
     for (; w->n_wanted < n_wanted; w->n_wanted++) {
         long index = PyLong_AsLong(PyTuple_GET_ITEM(wanted, w->n_wanted));
@@ -221,7 +219,7 @@ static PyObject *walk_new(PyTypeObject *type, PyObject *args, PyObject *keywords
         Step *s = w->steps + i;
         if (s->kind == NO_ITEM || s->kind == WHOLE) continue;
         int constant = s->held == s->found && !PyType_HasFeature(s->type, Py_TPFLAGS_HEAPTYPE);
-        if (s->kind != ITEM || s->leads_on || !constant) w->brief[w->n_brief++] = i;
+        if (s->kind != ITEM || !constant) w->brief[w->n_brief++] = i;
     }
     if (found) return (PyObject *)w;
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_LookupError, "a path does not exist");

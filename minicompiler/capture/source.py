@@ -1,8 +1,8 @@
 """Sources: how a value of the frame is reached again.
 
 Everything that evaluation reads from outside has a `Source`: a path from what the frame was called
-with (arguments, closure cells), its globals or a constant. One path has three readings: the text of
-a guard (`python`), bytecode that loads the value in the replacement (`load`), and what a person
+with (arguments, closure cells), its globals or a constant. One path has two readings: Python text
+(`python`), of the guard and of the replacement, which loads the value by it, and what a person
 reads in a why-record (`repr`, as in L['self'].fc.weight).
 
 Reading never runs user code: no property, `__getattr__`, `__getattribute__` or `__getitem__`. So a
@@ -12,10 +12,10 @@ guards on the types along it make sure that the same mechanism answers again.
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Protocol, dataclass_transform
+from typing import Any, ClassVar, Protocol, dataclass_transform
 
 import torch
 
@@ -23,7 +23,7 @@ from .frame_hook import MISSING, own_dict, type_lookup
 
 
 class Scope(Protocol):
-    """What a source needs to become guard text; `guards.py` implements it."""
+    """What a source needs to become text."""
 
     def read(self, source: "Source") -> str:
         """Name of a variable that holds the value of `source` (each path is read once)."""
@@ -35,34 +35,13 @@ class Scope(Protocol):
         """The value itself as text, or a name under which it is in scope."""
 
 
-class Emit(Protocol):
-    """The bytecode emitter, as far as loading a source goes. Every method pushes or pops the stack
-    as the instruction of that name; versions of Python are the emitter's business."""
-
-    def load_fast(self, name: str) -> None:
-        """Push a parameter of the replacement."""
-
-    def load_cell(self, name: str) -> None:
-        """Push the cell object (not its contents) of a free variable."""
-
-    def load_const(self, value: object) -> None: ...
-
-    def load_global(self, name: str) -> None:
-        """Push a global of the frame, or else the builtin of that name."""
-
-    def load_attr(self, name: str) -> None: ...
-
-    def binary_subscr(self) -> None: ...
-
-    def load_callable(self, function: object) -> None:
-        """Push a constant function, ready for arguments and `call` (with its NULL)."""
-
-    def call(self, n: int) -> None:
-        """Call with the n positional arguments on top."""
-
-
 class Source:
     """A path. Frozen and hashable; equal paths are equal sources."""
+
+    shown: ClassVar[str]  # format of the repr, given the source
+
+    def __repr__(self) -> str:
+        return self.shown.format(self)
 
     @property
     def base(self) -> "Source | None":
@@ -76,10 +55,6 @@ class Source:
 
     def python(self, scope: Scope) -> str:
         """An expression that reads the value; raises where the path no longer exists."""
-        raise NotImplementedError(type(self).__name__)
-
-    def load(self, emit: Emit) -> None:
-        """Emit instructions that push the value."""
         raise NotImplementedError(type(self).__name__)
 
     def chain(self) -> "Iterator[Source]":
@@ -111,21 +86,44 @@ def path(cls: type[Source]) -> type[Source]:
     return made
 
 
+# ---------------------------------------------------------------- readers that no class can fool
+class_mro = type.__dict__["__mro__"].__get__
+class_dict = type.__dict__["__dict__"].__get__
+
+
+def item_as(container: Any, key: object, kind: type) -> object:
+    """`container[key]` as the builtin type has it; for dicts without `__missing__`."""
+    if kind is not dict:
+        reader: Any = kind
+        return reader.__getitem__(container, key)
+    found = dict.get(container, key, MISSING)
+    if found is MISSING:
+        raise KeyError(key)
+    return found
+
+
+def keys_of(container: Any) -> Iterator[Any]:
+    """Keys in order, as the builtin type reads them; OrderedDict keeps an order of its own."""
+    for builtin in (OrderedDict, dict, MappingProxyType):
+        if issubclass(type(container), builtin):
+            return iter(builtin.__iter__(container))
+    raise TypeError(f"{type(container).__name__} has no keys")
+
+
+def key_at(container: Any, position: int) -> object:
+    return next(islice(keys_of(container), position, None))
+
+
 # ---------------------------------------------------------------- roots: where every path begins
 @path
 class Local(Source):
     """An argument of the frame, `*args` and `**kwargs` included (a tuple and a dict)."""
 
     name: str
+    shown = "L[{0.name!r}]"
 
     def python(self, scope: Scope) -> str:
         return scope.vector(self.name)
-
-    def load(self, emit: Emit) -> None:
-        emit.load_fast(self.name)
-
-    def __repr__(self) -> str:
-        return f"L[{self.name!r}]"
 
 
 @path
@@ -135,29 +133,19 @@ class Cell(Source):
 
     name: str
     index: int
+    shown = "cell[{0.name!r}]"
 
     def python(self, scope: Scope) -> str:
         return scope.vector(self.name)
-
-    def load(self, emit: Emit) -> None:
-        emit.load_cell(self.name)
-
-    def __repr__(self) -> str:
-        return f"cell[{self.name!r}]"
 
 
 @path
 class Globals(Source):
     """The dictionary of the frame's globals."""
 
+    shown = "G"
+
     def python(self, scope: Scope) -> str:
-        return "G"
-
-    def load(self, emit: Emit) -> None:
-        emit.load_callable(globals)
-        emit.call(0)
-
-    def __repr__(self) -> str:
         return "G"
 
 
@@ -166,6 +154,7 @@ class Global(Source):
     """A global of the frame. (Those of an inlined function lie below its `__globals__` Field.)"""
 
     name: str
+    shown = "G[{0.name!r}]"
 
     @property
     def base(self) -> Source:
@@ -174,12 +163,6 @@ class Global(Source):
     def python(self, scope: Scope) -> str:
         return f"{scope.read(Globals())}[{self.name!r}]"
 
-    def load(self, emit: Emit) -> None:
-        emit.load_global(self.name)
-
-    def __repr__(self) -> str:
-        return f"G[{self.name!r}]"
-
 
 @path
 class Builtin(Source):
@@ -187,15 +170,10 @@ class Builtin(Source):
     (HAS_KEY on Globals(), expected (name, False))."""
 
     name: str
+    shown = "{0.name}"
 
     def python(self, scope: Scope) -> str:
         return f"B[{self.name!r}]"
-
-    def load(self, emit: Emit) -> None:
-        emit.load_global(self.name)
-
-    def __repr__(self) -> str:
-        return self.name
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -207,9 +185,6 @@ class Const(Source):
 
     def python(self, scope: Scope) -> str:
         return scope.const(self.value)
-
-    def load(self, emit: Emit) -> None:
-        emit.load_const(self.value)
 
     def __eq__(self, other: object) -> bool:  # identity: `value` may have an __eq__ of its own
         return type(other) is Const and other.value is self.value
@@ -223,6 +198,8 @@ class Const(Source):
 
 
 # ---------------------------------------------------------------- steps: one read further
+
+
 @path
 class Step(Source):
     of: Source
@@ -238,6 +215,7 @@ class Attr(Step):
     descriptor of the class comes before it is for a guard on the class to say."""
 
     name: str
+    shown = "{0.of!r}.{0.name}"
 
     @property
     def base(self) -> Source:
@@ -245,14 +223,6 @@ class Attr(Step):
 
     def python(self, scope: Scope) -> str:
         return f"{scope.read(self.base)}[{self.name!r}]"
-
-    def load(self, emit: Emit) -> None:
-        self.base.load(emit)
-        emit.load_const(self.name)
-        emit.binary_subscr()
-
-    def __repr__(self) -> str:
-        return f"{self.of!r}.{self.name}"
 
 
 @path
@@ -270,11 +240,6 @@ class ModuleItem(Step):
     def python(self, scope: Scope) -> str:
         return f"{scope.read(self.base)}[{self.name!r}]"
 
-    def load(self, emit: Emit) -> None:
-        self.base.load(emit)
-        emit.load_const(self.name)
-        emit.binary_subscr()
-
     def __repr__(self) -> str:
         number = self.name.isdigit()  # children of Sequential and ModuleList
         return f"{self.of!r}[{self.name}]" if number else f"{self.of!r}.{self.name}"
@@ -287,16 +252,10 @@ class Field(Step):
     partial `func`, `args`; property `fget`; tensor `grad`. Guard the type of `of`."""
 
     name: str
+    shown = "{0.of!r}.{0.name}"
 
     def python(self, scope: Scope) -> str:
         return f"{scope.read(self.of)}.{self.name}"
-
-    def load(self, emit: Emit) -> None:
-        self.of.load(emit)
-        emit.load_attr(self.name)
-
-    def __repr__(self) -> str:
-        return f"{self.of!r}.{self.name}"
 
 
 @path
@@ -306,7 +265,7 @@ class Contents(Field):
     name: str = "cell_contents"
 
     def __repr__(self) -> str:
-        return f"C[{self.of.name!r}]" if isinstance(self.of, Cell) else f"{self.of!r}.cell_contents"
+        return f"C[{self.of.name!r}]" if isinstance(self.of, Cell) else super().__repr__()
 
 
 @path
@@ -314,49 +273,36 @@ class Item(Step):
     """`of[key]` for an exact list, tuple, dict, mappingproxy or deque; key is a constant."""
 
     key: Any
+    shown = "{0.of!r}[{0.key!r}]"
 
     def python(self, scope: Scope) -> str:
         return f"{scope.read(self.of)}[{scope.const(self.key)}]"
 
-    def load(self, emit: Emit) -> None:
-        self.of.load(emit)
-        emit.load_const(self.key)
-        emit.binary_subscr()
-
-    def __repr__(self) -> str:
-        return f"{self.of!r}[{self.key!r}]"
-
 
 # -- steps that are a call: reader(value of `of`, constants...)
+
+
 @path
 class Called(Step):
-    def how(self) -> tuple[Any, ...]:
-        """The function that reads, then the constants it gets after the value."""
-        raise NotImplementedError
+    """`reader(of, constants...)`, the constants being the fields after `of`."""
+
+    reader: ClassVar[Any]
+
+    @property
+    def constants(self) -> list[Any]:
+        return [getattr(self, f.name) for f in fields(self) if f.name != "of"]
 
     def python(self, scope: Scope) -> str:
-        reader, *constants = self.how()
-        arguments = ", ".join([scope.read(self.of), *map(scope.const, constants)])
-        return f"{scope.const(reader)}({arguments})"
-
-    def load(self, emit: Emit) -> None:
-        reader, *constants = self.how()
-        emit.load_callable(reader)
-        self.of.load(emit)
-        for constant in constants:
-            emit.load_const(constant)
-        emit.call(1 + len(constants))
+        arguments = ", ".join([scope.read(self.of), *map(scope.const, self.constants)])
+        return f"{scope.const(self.reader)}({arguments})"
 
 
 @path
 class OwnDict(Called):
     """The instance dictionary `of.__dict__`, whatever the class makes of that name."""
 
-    def how(self) -> tuple[Any, ...]:
-        return (own_dict,)
-
-    def __repr__(self) -> str:
-        return f"{self.of!r}.__dict__"
+    reader = staticmethod(own_dict)
+    shown = "{0.of!r}.__dict__"
 
 
 @path
@@ -364,12 +310,8 @@ class Slot(Called):
     """A `__slots__` entry of a user class, read past its `__getattribute__` and `__getattr__`."""
 
     name: str
-
-    def how(self) -> tuple[Any, ...]:
-        return object.__getattribute__, self.name
-
-    def __repr__(self) -> str:
-        return f"{self.of!r}.{self.name}"
+    reader = staticmethod(object.__getattribute__)
+    shown = "{0.of!r}.{0.name}"
 
 
 @path
@@ -379,12 +321,8 @@ class ItemAs(Called):
 
     key: Any
     kind: Any  # the builtin type
-
-    def how(self) -> tuple[Any, ...]:
-        return dict_item if self.kind is dict else self.kind.__getitem__, self.key
-
-    def __repr__(self) -> str:
-        return f"{self.of!r}[{self.key!r}]"
+    reader = staticmethod(item_as)
+    shown = "{0.of!r}[{0.key!r}]"
 
 
 @path
@@ -392,22 +330,14 @@ class KeyedBy(Called):
     """The item of dict `of` whose key has itself a source (an object, found by identity)."""
 
     key: Source
+    shown = "{0.of!r}[{0.key!r}]"
 
     @property
     def parents(self) -> tuple[Source, ...]:
         return self.of, self.key
 
     def python(self, scope: Scope) -> str:
-        return f"{scope.const(dict_item)}({scope.read(self.of)}, {scope.read(self.key)})"
-
-    def load(self, emit: Emit) -> None:
-        emit.load_callable(dict_item)
-        self.of.load(emit)
-        self.key.load(emit)
-        emit.call(2)
-
-    def __repr__(self) -> str:
-        return f"{self.of!r}[{self.key!r}]"
+        return f"{scope.const(item_as)}({scope.read(self.of)}, {scope.read(self.key)}, dict)"
 
 
 @path
@@ -415,23 +345,16 @@ class DictKey(Called):
     """The key at a position of a dict: for keys that are objects, which no constant can name."""
 
     position: int
-
-    def how(self) -> tuple[Any, ...]:
-        return key_at, self.position
-
-    def __repr__(self) -> str:
-        return f"list({self.of!r})[{self.position}]"
+    reader = staticmethod(key_at)
+    shown = "list({0.of!r})[{0.position}]"
 
 
 @path
 class TypeOf(Called):
     """The real type of the object (not what a `__class__` property says)."""
 
-    def how(self) -> tuple[Any, ...]:
-        return (type,)
-
-    def __repr__(self) -> str:
-        return f"type({self.of!r})"
+    reader = staticmethod(type)
+    shown = "type({0.of!r})"
 
 
 @path
@@ -441,34 +364,24 @@ class ClassAttr(Called):
     one of its bases."""
 
     name: str
-
-    def how(self) -> tuple[Any, ...]:
-        return type_lookup, self.name
-
-    def __repr__(self) -> str:
-        return f"{self.of!r}.{self.name}"
+    reader = staticmethod(type_lookup)
+    shown = "{0.of!r}.{0.name}"
 
 
 @path
 class Mro(Called):
     """The tuple `__mro__` of a class; with ClassDict it answers what `super()` finds."""
 
-    def how(self) -> tuple[Any, ...]:
-        return (class_mro,)
-
-    def __repr__(self) -> str:
-        return f"{self.of!r}.__mro__"
+    reader = staticmethod(class_mro)
+    shown = "{0.of!r}.__mro__"
 
 
 @path
 class ClassDict(Called):
     """The class's own dictionary (a mappingproxy), without its bases."""
 
-    def how(self) -> tuple[Any, ...]:
-        return (class_dict,)
-
-    def __repr__(self) -> str:
-        return f"{self.of!r}.__dict__"
+    reader = staticmethod(class_dict)
+    shown = "{0.of!r}.__dict__"
 
 
 @path
@@ -476,36 +389,8 @@ class Size(Called):
     """One size of a tensor as a Python int: what a symbolic size is read from."""
 
     dim: int
-
-    def how(self) -> tuple[Any, ...]:
-        return torch.Tensor.size, self.dim
-
-    def __repr__(self) -> str:
-        return f"{self.of!r}.size({self.dim})"
-
-
-# ---------------------------------------------------------------- readers that no class can fool
-class_mro = type.__dict__["__mro__"].__get__
-class_dict = type.__dict__["__dict__"].__get__
-
-
-def dict_item(container: dict[Any, Any], key: object) -> object:
-    found = dict.get(container, key, MISSING)
-    if found is MISSING:
-        raise KeyError(key)
-    return found
-
-
-def keys_of(container: Any) -> Iterator[Any]:
-    """Keys in order, as the builtin type reads them; OrderedDict keeps an order of its own."""
-    for builtin in (OrderedDict, dict, MappingProxyType):
-        if issubclass(type(container), builtin):
-            return iter(builtin.__iter__(container))
-    raise TypeError(f"{type(container).__name__} has no keys")
-
-
-def key_at(container: Any, position: int) -> object:
-    return next(islice(keys_of(container), position, None))
+    reader = staticmethod(torch.Tensor.size)
+    shown = "{0.of!r}.size({0.dim})"
 
 
 # ---------------------------------------------------------------- paths with a usual shape
