@@ -15,43 +15,20 @@ from ..report.record import current as record
 from .lazy import Box, Lazy, building, more, pointwise
 from .table import aten, spec
 
-
-def _existing(*names: str) -> list[OpOverload]:
-    """Those of these overloads that this torch has."""
-    found = []
-    for name in names:
-        packet, _, overload = name.partition(".")
-        op = getattr(getattr(aten, packet, None), overload or "default", None)
-        found += [op] if op is not None else []
-    return found
-
-
 # Library calls that write to a given output, and do not care how their inputs are strided.
 OUT_VARIANTS: dict[OpOverload, OpOverload] = {
-    aten.mm.default: aten.mm.out,
-    aten.bmm.default: aten.bmm.out,
-    aten.addmm.default: aten.addmm.out,
-    aten.baddbmm.default: aten.baddbmm.out,
+    packet.default: packet.out for packet in (aten.mm, aten.bmm, aten.addmm, aten.baddbmm)
 }
-EXTERNS: frozenset[OpOverload] = frozenset(OUT_VARIANTS) | frozenset(
-    _existing(
-        "convolution",
-        "convolution_backward",
-        "_scaled_dot_product_flash_attention",
-        "_scaled_dot_product_flash_attention_backward",
-        "_scaled_dot_product_flash_attention_for_cpu",
-        "_scaled_dot_product_flash_attention_for_cpu_backward",
-        "_scaled_dot_product_efficient_attention",
-        "_scaled_dot_product_efficient_attention_backward",
-        "_scaled_dot_product_cudnn_attention",
-        "_scaled_dot_product_cudnn_attention_backward",
-    )
-)
-SEEDS = "minicompiler.seeds.default"
+# By name, since not every build of torch has all of them.
+CALLS = """convolution _scaled_dot_product_flash_attention
+    _scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficient_attention
+    _scaled_dot_product_cudnn_attention""".split()
+EXTERNS = {f"aten.{name}{way}.default" for name in CALLS for way in ("", "_backward")}
+EXTERNS |= {str(target) for target in OUT_VARIANTS} | {"minicompiler.seeds.default"}
 
 
 def is_extern(target: Any) -> bool:
-    return target in EXTERNS or str(target) == SEEDS
+    return str(target) in EXTERNS
 
 
 def same_places(layout: Layout, stride: tuple[Any, ...] | None) -> bool:
@@ -107,10 +84,8 @@ def call(target: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:
     specs = list(returned) if isinstance(returned, (list, tuple)) else [returned]
     names = tuple(None if s is None else building().fresh() for s in specs)
     layouts = tuple(s and Layout(s.device, s.dtype, s.size, s.stride) for s in specs)
-    node = building().node
-    assert node is not None
-    operation = Extern(names, layouts, target, args, kwargs, out, "extern" if known else "fallback")
-    building().emit(operation, {node: None})
+    kind: Any = "extern" if known else "fallback"
+    building().emit(Extern(names, layouts, target, args, kwargs, out, kind))
     made = [
         Lazy(Box(s.device, s.dtype, s.size, ref=BufferRef(name, layout)), s.size, (), s.stride)
         if s is not None and name is not None and layout is not None

@@ -13,14 +13,13 @@ from ..ir import ops
 from ..ir.dtypes import DtypeHandler
 from ..ir.nodes import BufferRef, Computed, Layout, Pointwise, Program, layout_of
 from ..ir.ops import handling
-from ..ir.verify import verify
 from ..report.record import current as record
 from ..settings import config
 from ..symbolic.expr import Expr, as_expr, sym
 from ..symbolic.shapes import TensorSpec
 from . import creation, indexing, pointwise, reductions, reshaping  # noqa: F401  (fill the table)
 from .externs import call, is_extern, reference, stored
-from .lazy import COSTLY, LONG, MANY_READS, Box, Building, Lazy, building_program
+from .lazy import COSTLY, LONG, MANY_READS, Box, Lazy, building, building_program
 from .promotion import SUPPORTED, cast
 from .table import BY_NAME, LOWERINGS, VIEWS, aten
 
@@ -31,38 +30,36 @@ def lower(gm: fx.GraphModule, name: str = "graph") -> Program:
     """The program of a functional ATen graph; Unsupported where it must run eagerly."""
     values: dict[fx.Node, Any] = {}
     copies: list[fx.Node] = []  # the writes to inputs, which end the graph
-    with building_program(name) as building:
+    with building_program(name):
         for node in gm.graph.nodes:
-            building.node = node
+            building().node = node
             if node.op == "placeholder":
-                values[node] = _placeholder(node, building)
+                values[node] = _placeholder(node)
             elif node.op == "get_attr":
-                values[node] = _constant(node, getattr(gm, str(node.target)), building)
+                values[node] = _constant(node, getattr(gm, str(node.target)))
             elif node.op == "call_function" and node.target is aten.copy_.default:
                 copies.append(node)
                 values[node] = values[node.args[0]]
             elif node.op == "call_function":
-                values[node] = _call(node, values, building)
+                values[node] = _call(node, values)
             elif node.op == "output":
-                _finish(node, copies, values, building)
-        if config.verify:
-            verify(building.program)
-        return building.program
+                _finish(node, copies, values)
+        return building().program
 
 
-def _placeholder(node: fx.Node, building: Building) -> Any:
+def _placeholder(node: fx.Node) -> Any:
     """An input under its own name; data pointers include the storage offset, so it begins at 0."""
     val = node.meta["val"]
     if not isinstance(val, TensorSpec):
-        building.program.inputs[node.name] = as_expr(val)
+        building().program.inputs[node.name] = as_expr(val)
         return val
     layout = Layout(val.device, val.dtype, val.size, val.stride)
-    building.program.inputs[node.name] = layout
+    building().program.inputs[node.name] = layout
     ref = BufferRef(node.name, layout)
     return Lazy(Box(val.device, val.dtype, val.size, ref=ref), val.size, (), val.stride)
 
 
-def _constant(node: fx.Node, tensor: torch.Tensor, building: Building) -> Lazy:
+def _constant(node: fx.Node, tensor: torch.Tensor) -> Lazy:
     """A tensor that the graph holds; a scalar of the CPU becomes a number in the loops."""
     layout = layout_of(tensor)
     box = Box(tensor.device, tensor.dtype, layout.size)
@@ -70,12 +67,12 @@ def _constant(node: fx.Node, tensor: torch.Tensor, building: Building) -> Lazy:
         value, dtype = tensor.item(), tensor.dtype
         box.loop = Pointwise(tensor.device, dtype, (), lambda index: ops.constant(value, dtype))
     else:
-        building.program.constants[node.name] = tensor
+        building().program.constants[node.name] = tensor
         box.ref = BufferRef(node.name, layout)
     return Lazy(box, layout.size, (), layout.stride)
 
 
-def _call(node: fx.Node, values: dict[fx.Node, Any], building: Building) -> Any:
+def _call(node: fx.Node, values: dict[fx.Node, Any]) -> Any:
     val = node.meta["val"]
     if node.target is operator.getitem:
         source, position = node.args
@@ -84,7 +81,7 @@ def _call(node: fx.Node, values: dict[fx.Node, Any], building: Building) -> Any:
     if isinstance(val, (int, float, bool, Expr)):
         return val  # arithmetic on sizes, which tracing has done
     target: Any = node.target
-    args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: _settled(values[n], building))
+    args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: _settled(values[n]))
     rule = LOWERINGS.get(target) or BY_NAME.get(str(target))
     made = NotImplemented
     if rule is not None and _plain(val, (*args, *kwargs.values())):
@@ -92,14 +89,14 @@ def _call(node: fx.Node, values: dict[fx.Node, Any], building: Building) -> Any:
     if made is NotImplemented:
         return call(target, args, kwargs)
     record().count("native_ops")
-    return _checked(node, made, val, building)
+    return _checked(node, made, val)
 
 
-def _settled(x: Any, building: Building) -> Any:
+def _settled(x: Any) -> Any:
     """A reduction is run before its first reader, outputs nobody reads never."""
     for item in x if isinstance(x, (list, tuple)) else (x,):
         if isinstance(item, Lazy) and not item.box.inlines:
-            building.realise(item.box)
+            building().realise(item.box)
     return x
 
 
@@ -116,9 +113,9 @@ def _plain(val: Any, args: Any) -> bool:
     return fine(args) and all(v.dtype in SUPPORTED for v in vals)
 
 
-def _checked(node: fx.Node, made: Any, val: Any, building: Building) -> Any:
+def _checked(node: fx.Node, made: Any, val: Any) -> Any:
     if isinstance(made, tuple):
-        return tuple(_checked(node, x, v, building) for x, v in zip(made, val))
+        return tuple(_checked(node, x, v) for x, v in zip(made, val))
     if (made.dtype, made.size) != (val.dtype, val.size):
         found = f"{made.dtype}{list(made.size)}, not {val.dtype}{list(val.size)}"
         raise InternalError(f"lowering of {node.target} made {found}")
@@ -126,7 +123,7 @@ def _checked(node: fx.Node, made: Any, val: Any, building: Building) -> Any:
     if not made.views and box.ref is None and box.stride is None:
         box.stride = val.stride
     if box.inlines and not made.views and _worth_storing(node, box):
-        building.realise(box)
+        building().realise(box)
     return replace(made, stride=val.stride)
 
 
@@ -163,38 +160,35 @@ def _worth_storing(node: fx.Node, box: Box) -> bool:
 # ------------------------------------------------------------------------------- outputs, mutations
 
 
-def _finish(
-    node: fx.Node, copies: Sequence[fx.Node], values: dict[fx.Node, Any], building: Building
-) -> None:
+def _finish(node: fx.Node, copies: Sequence[fx.Node], values: dict[fx.Node, Any]) -> None:
     """Outputs in eager's strides; then the writes to inputs, which nothing reads any more."""
     inputs = [c.args[0] for c in copies]
     written = {values[x].box.ref.name for x in inputs if isinstance(x, fx.Node)}
     (results,) = node.args
-    listed: list[Any] = list(results) if isinstance(results, (list, tuple)) else [results]
-    outputs: list[Any] = [values[r] if isinstance(r, fx.Node) else r for r in listed]
-    for i, x in enumerate(outputs):
-        if isinstance(x, Lazy) and listed[i] not in copies:
-            outputs[i] = reference(x, exact=True)
-            if outputs[i].name in written:  # what the input held before
-                outputs[i] = reference(stored(x), exact=True)
-    writes = [_write(c, values, written, building) for c in copies]
-    for c, write in zip(copies, writes):  # all new values were read before the first of these
-        building.emit(write, {c: None})
-    new = {c: BufferRef(w.name, w.layout) for c, w in zip(copies, writes)}
-    building.program.outputs = tuple(new.get(r, x) for r, x in zip(listed, outputs))
+    given: list[Any] = list(results) if isinstance(results, (list, tuple)) else [results]
+    outputs = {r: values[r] for r in given if isinstance(r, fx.Node)}
+    for r, x in outputs.items():
+        if isinstance(x, Lazy) and r not in copies:
+            outputs[r] = reference(x, exact=True)
+            if outputs[r].name in written:  # what the input held before
+                outputs[r] = reference(stored(x), exact=True)
+    writes = {c: _write(c, values, written) for c in copies}
+    for c, write in writes.items():  # all new values were read before the first of these
+        building().node = c
+        building().emit(write)
+        outputs[c] = BufferRef(write.name, write.layout)
+    building().program.outputs = tuple(outputs.get(r, r) for r in given)
 
 
-def _write(
-    node: fx.Node, values: dict[fx.Node, Any], written: set[str], building: Building
-) -> Computed:
+def _write(node: fx.Node, values: dict[fx.Node, Any], written: set[str]) -> Computed:
     """copy_(input, value) as a loop that writes into the input."""
-    building.node = node
+    building().node = node
     into, new = node.args[:2]
     assert isinstance(into, fx.Node) and isinstance(new, fx.Node)
     source, ref = values[new], values[into].box.ref
     layout = ref.layout
     load = source.loader(layout.size)
-    loads = Loads(building.program.layouts())
+    loads = Loads(building().program.layouts())
     index = tuple(sym(f"i{d}") for d in range(layout.ndim))
     with handling(loads):
         load(index)
@@ -206,7 +200,7 @@ def _write(
     dtype = layout.dtype
     body = lambda index: cast(load(index), source.dtype, dtype)
     loop = Pointwise(layout.device, dtype, layout.size, body)
-    return Computed(building.fresh(), layout, loop, into=ref.name)
+    return Computed(building().fresh(), layout, loop, into=ref.name)
 
 
 class Loads(DtypeHandler):

@@ -4,6 +4,7 @@ An index read from memory goes through `ops.indirect`, which checks it. Operator
 negative indices from the end say `wrap`; for the others, as in eager, they are out of range.
 """
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -12,7 +13,8 @@ import torch
 
 from ..ir import ops
 from ..ir.nodes import BufferRef, Computed, Index, Scatter
-from ..symbolic.expr import Expr, as_expr
+from ..symbolic.expr import Expr, as_expr, max_, min_, sym
+from ..symbolic.ranges import index_range, proves_inside
 from ..symbolic.shapes import broadcast_shapes
 from .lazy import COSTLY, Lazy, Loader, building, loop_box, pointwise
 from .pointwise import masked_fill
@@ -25,11 +27,50 @@ Position = Callable[[Index], Expr]
 INTEGERS = (torch.int64, torch.int32)
 
 
-def position(load: Loader, dtype: torch.dtype, size: Expr, wrap: bool) -> Position:
-    """The function from where an index is stored to the place in a dimension that it names."""
+ARITHMETIC: dict[str, Callable[..., Expr]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "minimum": min_,
+    "maximum": max_,
+}
+
+
+class Arithmetic:
+    """Reads the body of an index tensor as an expression; None where that needs memory, or where
+    narrower integers could wrap."""
+
+    def constant(self, value: Any, dtype: torch.dtype) -> Expr | None:
+        whole = dtype == torch.int64 and (isinstance(value, Expr) or type(value) is int)
+        return as_expr(value) if whole else None
+
+    index_expr = to_dtype = constant
+
+    def indirect(self, value: Any, size: Expr, check: bool = True) -> Expr:
+        return sym("unknown")
+
+    def default(self, name: str, *operands: Any) -> Expr | None:
+        known = name in ARITHMETIC and all(isinstance(x, Expr) for x in operands)
+        return ARITHMETIC[name](*operands) if known else None
+
+
+def position(x: Lazy, size: Expr, wrap: bool) -> Position:
+    """The function from an index of `x` to the place that is named there, in a dimension of `size`.
+
+    What the graph computes from a range is a place by itself: no load and no check.
+    """
+    load = x.loader()
+    symbols = [sym(f"k{d}") for d in range(x.ndim)]
+    with ops.handling(Arithmetic()):
+        known = load(tuple(symbols))
+    ranges = dict(zip(symbols, map(index_range, x.size)))
+    if known is not None and proves_inside(known, size, ranges):
+        found: Expr = known
+        return lambda index: found.subs(dict(zip(symbols, index)))
 
     def at(index: Index) -> Expr:
-        value = cast(load(index), dtype, torch.int64)
+        value = cast(load(index), x.dtype, torch.int64)
         if wrap:
             negative = ops.lt(value, number(0, torch.int64))
             value = ops.where(negative, ops.add(value, number(size, torch.int64)), value)
@@ -52,13 +93,13 @@ def index_select(x: Lazy, dim: int, index: Lazy) -> Any:
     if x.ndim == 0 or index.ndim != 1:
         return NotImplemented
     d = axis(dim, x.ndim)
-    at = position(index.loader(), index.dtype, x.size[d], wrap=False)
+    at = position(index, x.size[d], wrap=False)
     return taken(x, lambda i: (*i[:d], at((i[d],)), *i[d + 1 :]), index)
 
 
 @lowering(aten.embedding.default)
 def embedding(weight: Lazy, indices: Lazy, *_: Any) -> Any:
-    at = position(indices.loader(), indices.dtype, weight.size[0], wrap=False)
+    at = position(indices, weight.size[0], wrap=False)
     return taken(weight, lambda i: (at(i[:-1]), i[-1]), indices)
 
 
@@ -67,7 +108,7 @@ def gather(x: Lazy, dim: int, index: Lazy, *, sparse_grad: bool = False) -> Any:
     if x.ndim == 0 or index.ndim == 0:
         return NotImplemented
     d = axis(dim, x.ndim)
-    at = position(index.loader(), index.dtype, x.size[d], wrap=False)
+    at = position(index, x.size[d], wrap=False)
     return taken(x, lambda i: (*i[:d], at(i), *i[d + 1 :]), index)
 
 
@@ -86,9 +127,7 @@ def advanced(
     shared = broadcast_shapes(*[x.size for x in tensors.values()])
     front = 0 if used[-1] - used[0] + 1 != len(used) else used[0]
     kept = [n for d, n in enumerate(size) if d not in tensors]
-    at = {
-        d: (position(x.loader(), x.dtype, size[d], wrap=True), x.size) for d, x in tensors.items()
-    }
+    at = {d: (position(x, size[d], wrap=True), x.size) for d, x in tensors.items()}
 
     def source(index: Index) -> Index:
         found = index[front : front + len(shared)]
@@ -181,7 +220,7 @@ def _along(
     if x.ndim == 0 or index.ndim == 0:
         return NotImplemented
     d = axis(dim, x.ndim)
-    at = position(index.loader(), index.dtype, x.size[d], wrap=False)
+    at = position(index, x.size[d], wrap=False)
     if isinstance(value, Lazy):
         for along, n in enumerate(index.size):  # only as much of it as there are indices
             value = value.through(slice_(value.size, along, as_expr(0), as_expr(1), n))
@@ -206,6 +245,6 @@ def _rows(x: Lazy, dim: int, index: Lazy, source: Lazy, mode: Literal["store", "
     if x.ndim == 0 or index.ndim != 1 or source.ndim != x.ndim:
         return NotImplemented
     d = axis(dim, x.ndim)
-    at = position(index.loader(), index.dtype, x.size[d], wrap=False)
+    at = position(index, x.size[d], wrap=False)
     target = lambda i: (*i[:d], at((i[d],)), *i[d + 1 :])
     return scattered(x, source.size, target, source, mode, index)

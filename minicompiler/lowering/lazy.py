@@ -161,8 +161,10 @@ class Building:
         self.count += 1
         return f"buf{self.count - 1}"
 
-    def emit(self, operation: Operation, origins: Origins) -> None:
+    def emit(self, operation: Operation, origins: Origins | None = None) -> None:
+        """Append an operation that computes `origins`, by default the node being lowered."""
         self.program.operations.append(operation)
+        origins = origins if origins is not None else {self.node: None} if self.node else {}
         if isinstance(operation, Computed):
             record().count("loops")
         names = [node.name for node in origins]

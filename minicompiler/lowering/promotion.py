@@ -61,11 +61,17 @@ def cast(value: Value, source: torch.dtype, target: torch.dtype) -> Value:
     return value if source == target else ops.to_dtype(value, target)
 
 
+def plain(x: Any, dtype: torch.dtype) -> int | float | bool:
+    """`x` as a Python number of the kind of `dtype`."""
+    if dtype == torch.bool:
+        return bool(x)
+    return float(x) if dtype.is_floating_point else int(x)
+
+
 def number(x: Any, dtype: torch.dtype) -> Value:
     """A Python number as a value of `dtype`; a size known only at run time is an index."""
     if isinstance(x, Expr) and x.is_const:
         x = x.const
     if isinstance(x, Expr):
         return ops.index_expr(x, dtype) if x.sort == "int" else ops.constant(x, dtype)
-    plain = bool(x) if dtype == torch.bool else float(x) if dtype.is_floating_point else int(x)
-    return ops.constant(plain, dtype)
+    return ops.constant(plain(x, dtype), dtype)

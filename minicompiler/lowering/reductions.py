@@ -50,78 +50,52 @@ def reduce(
 
 
 def rounded(x: Lazy, out: Any, body: Callable[[Value], Value] = lambda value: value) -> Lazy:
-    """`body` on each element of `x`, stored as the dtype of `out`; x itself where that is it."""
-    made = lambda value: cast(body(value), x.dtype, out.dtype)
-    return pointwise(made, x, like=out)
+    """`body` on each element of `x`, stored as the dtype of `out`."""
+    return pointwise(lambda value: cast(body(value), x.dtype, out.dtype), x, like=out)
 
 
-def _sum_like(kind: ReduceKind) -> Callable[..., Any]:
+ON_BOOL: dict[ReduceKind, ReduceKind] = {"max": "any", "min": "all"}
+
+
+def fold(kind: ReduceKind) -> Callable[..., Any]:
+    """The lowering that is nothing but this reduction."""
+
     def rule(
         x: Lazy, dim: Dims = None, keepdim: bool = False, *, dtype: torch.dtype | None = None
-    ) -> Lazy:
-        out = spec()
-        math = compute_dtype(out.dtype)
-        # an explicit dtype converts first; half precision asked for rounds each element
-        convert = lambda v: cast(cast(v, x.dtype, out.dtype), out.dtype, math)
-        folded = reduce(kind, x, dim, math, out, convert)
-        return folded if math == out.dtype else rounded(folded, out)
+    ) -> Any:
+        out, called = spec(), kind
+        if x.dtype == torch.bool:
+            called = ON_BOOL.get(kind, kind)
+        if called in ("any", "all"):
+            if dim is not None and dim == [] and x.ndim:
+                return NotImplemented  # here [] means none, not all
+            first = torch.bool
+        else:  # sums are of the result's dtype, so that a dtype asked for rounds each element
+            first = out.dtype if kind in ("sum", "prod") else x.dtype
+        math = compute_dtype(first)
+        accumulate = torch.int64 if kind in ("argmin", "argmax") else math
+        convert = lambda v: cast(cast(v, x.dtype, first), first, math)
+        folded = reduce(called, x, dim, accumulate, out, convert)
+        return folded if accumulate == out.dtype else rounded(folded, out)
 
     return rule
 
 
-lowering(aten.sum.default, aten.sum.dim_IntList)(_sum_like("sum"))
-lowering(aten.prod.default, aten.prod.dim_int)(_sum_like("prod"))
+lowering(aten.sum.default, aten.sum.dim_IntList)(fold("sum"))
+lowering(aten.prod.default, aten.prod.dim_int)(fold("prod"))
+lowering(aten.amax.default, aten.max.default)(fold("max"))
+lowering(aten.amin.default, aten.min.default)(fold("min"))
+lowering(aten.argmax.default)(fold("argmax"))
+lowering(aten.argmin.default)(fold("argmin"))
+lowering(aten.any.default, aten.any.dim, aten.any.dims)(fold("any"))
+lowering(aten.all.default, aten.all.dim, aten.all.dims)(fold("all"))
 
 
 @lowering(aten.mean.default, aten.mean.dim)
-def mean(
-    x: Lazy, dim: Dims = None, keepdim: bool = False, *, dtype: torch.dtype | None = None
-) -> Lazy:
+def mean(x: Lazy, dim: Dims = None, keepdim: bool = False, **_: Any) -> Lazy:
     out = spec()
     math = compute_dtype(out.dtype)
     convert = lambda v: cast(cast(v, x.dtype, out.dtype), out.dtype, math)
     total = reduce("sum", x, dim, math, out, convert)
     count = product(x.size[d] for d in dimensions(dim, x.ndim))
     return rounded(total, out, lambda v: ops.truediv(v, number(count, math)))
-
-
-def _extreme(kind: ReduceKind, on_bool: ReduceKind) -> Callable[..., Any]:
-    def rule(x: Lazy, dim: Dims = None, keepdim: bool = False) -> Lazy:
-        out = spec()
-        if x.dtype == torch.bool:
-            return reduce(on_bool, x, dim, torch.bool, out, lambda v: v)
-        math = compute_dtype(x.dtype)
-        folded = reduce(kind, x, dim, math, out, lambda v: cast(v, x.dtype, math))
-        return folded if math == out.dtype else rounded(folded, out)
-
-    return rule
-
-
-lowering(aten.amax.default, aten.max.default)(_extreme("max", "any"))
-lowering(aten.amin.default, aten.min.default)(_extreme("min", "all"))
-
-
-def _position(kind: ReduceKind) -> Callable[..., Any]:
-    def rule(x: Lazy, dim: int | None = None, keepdim: bool = False) -> Lazy:
-        math = compute_dtype(x.dtype)
-        convert = lambda v: cast(v, x.dtype, math)
-        return reduce(kind, x, dim, torch.int64, spec(), convert)
-
-    return rule
-
-
-lowering(aten.argmax.default)(_position("argmax"))
-lowering(aten.argmin.default)(_position("argmin"))
-
-
-def _logical(kind: ReduceKind) -> Callable[..., Any]:
-    def rule(x: Lazy, dim: Dims = None, keepdim: bool = False) -> Lazy:
-        out = spec()
-        folded = reduce(kind, x, dim, torch.bool, out, lambda v: cast(v, x.dtype, torch.bool))
-        return folded if out.dtype == torch.bool else rounded(folded, out)  # uint8 stays uint8
-
-    return rule
-
-
-lowering(aten.any.default, aten.any.dim, aten.any.dims)(_logical("any"))
-lowering(aten.all.default, aten.all.dim, aten.all.dims)(_logical("all"))

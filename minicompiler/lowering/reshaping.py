@@ -1,5 +1,6 @@
 """View operators, and copies that only move elements: both are index functions."""
 
+import functools
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from ..ir.nodes import BufferRef, Index, Layout, Value
 from ..symbolic.expr import Expr, as_expr
 from . import views
 from .lazy import Box, Lazy, building
-from .promotion import cast, number
+from .promotion import cast, number, plain
 from .table import aten, each, lowering, made, spec
 
 Int = int | Expr
@@ -22,20 +23,11 @@ def axis(dim: int, ndim: int) -> int:
     return dim + ndim if dim < 0 else dim
 
 
-@lowering("alias", "detach", "lift", "lift_fresh", view=True)
-def alias(x: Lazy) -> Lazy:
-    return x
+lowering("alias", "detach", "lift", "lift_fresh", view=True)(lambda x: x)
 
 
-@lowering(
-    aten.view.default,
-    aten._unsafe_view.default,
-    aten.reshape.default,
-    aten._reshape_alias.default,
-    "squeeze",
-    aten.unsqueeze.default,
-    view=True,
-)
+@lowering("_unsafe_view", "reshape", "_reshape_alias", "squeeze", "unsqueeze", view=True)
+@lowering(aten.view.default, view=True)
 def reshape(x: Lazy, *_: Any) -> Lazy:
     return x.through(views.reshape(x.size, spec().size))
 
@@ -54,9 +46,7 @@ def transpose(x: Lazy, dim0: int, dim1: int) -> Any:
     return permute(x, order)
 
 
-@lowering(aten.t.default, view=True)
-def t(x: Lazy) -> Any:
-    return permute(x, range(x.ndim)[::-1])
+lowering(aten.t.default, view=True)(lambda x: permute(x, range(x.ndim)[::-1]))
 
 
 @lowering(aten.expand.default, view=True)
@@ -65,31 +55,29 @@ def expand(x: Lazy, size: Sequence[Int], *, implicit: bool = False) -> Lazy:
 
 
 @lowering(aten.slice.Tensor, view=True)
-def slice_(
-    x: Lazy, dim: int = 0, start: Int | None = None, end: Int | None = None, step: Int = 1
-) -> Any:
+def slice_(x: Lazy, dim: int = 0, start: Any = None, end: Any = None, step: Int = 1) -> Any:
     dim = axis(dim, x.ndim)
-    first = _clamped(0 if start is None else start, x.size[dim])
+    first = beginning(start, x.size[dim])
     if first is None:
         return NotImplemented
-    view = views.slice_(x.size, dim, first, as_expr(step), spec().size[dim])
-    return x.through(view)
+    return x.through(views.slice_(x.size, dim, first, as_expr(step), spec().size[dim]))
 
 
-def _clamped(start: Int, size: Expr) -> Expr | None:
+def beginning(start: Int | None, size: Expr) -> Expr | None:
     """Where a slice begins; None where symbols leave that open."""
-    if isinstance(start, int) and size.is_const:
-        n = int(size)
-        return as_expr(min(max(start + n if start < 0 else start, 0), n))
-    return as_expr(0) if isinstance(start, int) and start == 0 else None
+    if not start:
+        return as_expr(0)
+    if not isinstance(start, int) or not size.is_const:
+        return None
+    return as_expr(min(max(start + int(size) if start < 0 else start, 0), int(size)))
 
 
 @lowering(aten.select.int, view=True)
 def select(x: Lazy, dim: int, index: Int) -> Any:
     dim = axis(dim, x.ndim)
-    if isinstance(index, Expr) and not index.is_const:
+    if not isinstance(index, int):
         return NotImplemented
-    at = as_expr(index) if int(index) >= 0 else x.size[dim] + index
+    at = as_expr(index) if index >= 0 else x.size[dim] + index
     return x.through(views.select(x.size, dim, at))
 
 
@@ -120,7 +108,7 @@ def split(x: Lazy, sizes: Any, dim: int = 0) -> Any:
 
 @lowering(aten.unbind.int, view=True)
 def unbind(x: Lazy, dim: int = 0) -> Any:
-    return tuple(select(x, dim, i) for i in range(len(spec())))
+    return tuple(select(x, dim, i) for i, _ in enumerate(spec()))
 
 
 @lowering(aten.as_strided.default, view=True)
@@ -201,41 +189,21 @@ def constant_pad_nd(x: Lazy, pad: Sequence[Int], value: Any = 0) -> Lazy:
     def inner(index: Index) -> Value:
         source = tuple(i - before[d] if d in before else i for d, i in enumerate(index))
         checks = [inside(source[d], as_expr(0), x.size[d]) for d in sorted(before)]
-        mask = checks[0]
-        for check in checks[1:]:
-            mask = ops.logical_and(mask, check)
-        return ops.masked(mask, lambda: load(source), _fill(value, x.dtype), x.dtype)
+        mask = functools.reduce(lambda a, b: ops.logical_and(a, b), checks)
+        return ops.masked(mask, lambda: load(source), plain(value, x.dtype), x.dtype)
 
     return made(inner if before else load, x, weight=2)
 
 
-def _fill(value: Any, dtype: torch.dtype) -> Any:
-    """`value` as a Python number of the kind of `dtype`."""
-    return (
-        bool(value)
-        if dtype == torch.bool
-        else float(value)
-        if dtype.is_floating_point
-        else int(value)
-    )
-
-
 @lowering(aten.slice_scatter.default)
 def slice_scatter(
-    x: Lazy,
-    source: Lazy,
-    dim: int = 0,
-    start: Int | None = None,
-    end: Int | None = None,
-    step: Int = 1,
+    x: Lazy, source: Lazy, dim: int = 0, start: Any = None, end: Any = None, step: Int = 1
 ) -> Any:
-    at, first = (
-        axis(dim, x.ndim),
-        _clamped(0 if start is None else start, x.size[axis(dim, x.ndim)]),
-    )
+    at = axis(dim, x.ndim)
+    first, length, by = beginning(start, x.size[at]), source.size[at], as_expr(step)
     if first is None:
         return NotImplemented
-    length, by, load, old = source.size[at], as_expr(step), source.loader(), x.loader()
+    load, old = source.loader(), x.loader()
 
     def inner(index: Index) -> Value:
         place = index[at] - first
@@ -252,15 +220,8 @@ def slice_scatter(
 
 @lowering(aten.select_scatter.default)
 def select_scatter(x: Lazy, source: Lazy, dim: int, index: Int) -> Any:
-    at = axis(dim, x.ndim)
-    if isinstance(index, Expr) and not index.is_const:
+    if not isinstance(index, int):
         return NotImplemented
-    place = as_expr(index) if int(index) >= 0 else x.size[at] + index
-    load, old = source.loader(), x.loader()
-
-    def inner(i: Index) -> Value:
-        mask = inside(i[at], place, place + 1)
-        new = cast(load((*i[:at], *i[at + 1 :])), source.dtype, x.dtype)
-        return ops.where(mask, new, old(i))
-
-    return made(inner, x, source, weight=3)
+    at = axis(dim, x.ndim)
+    row = (*x.size[:at], as_expr(1), *x.size[at + 1 :])
+    return slice_scatter(x, source.through(views.reshape(source.size, row)), at, index)
