@@ -18,19 +18,21 @@ from types import CodeType
 from typing import Any
 from weakref import ReferenceType, WeakValueDictionary, ref
 
+from torch import nn
+
 from ..report import current
 from ..settings import config
 from . import binding, frame_hook
 from .guards import Failure, GuardSet
 
 OWNER = "__minicompiler__"  # the name in a module's globals
+MODULES = 16  # instances, on average, that may use up the limit on the same code
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What compiling a frame gave. Equal artefacts are one compilation: recompile_limit counts
-    them, not the instances they were attached to. Without replacement: where these guards hold,
-    the frame is left to Python (what was read until capture gave up is what decides that)."""
+    """What compiling a frame gave. Equal artefacts are one compilation. Without replacement: where
+    these guards hold the frame is left to Python (what capture read until it gave up decides)."""
 
     guards: GuardSet
     replacement: Callable[..., Any] | None
@@ -42,6 +44,7 @@ class Entry:
     region: object
     compiled: Compiled
     check: Callable[..., bool]
+    module: ref[Any] | None  # the nn.Module that the frame is a method of
 
 
 class CodeCache:
@@ -74,13 +77,21 @@ class CodeCache:
     def of(self, region: object) -> list[Entry]:
         return [e for e in self.entries if e.region is region]
 
-    def artefacts(self, region: object) -> int:
-        """How many different things were compiled in this region and are still of use."""
-        made = [e.compiled.artefact for e in self.of(region)]
+    def artefacts(self, region: object, vector: tuple[Any, ...]) -> int:
+        """How many different things were compiled in this region for such a call. All modules share
+        the code of nn.Module, so what was compiled for another instance does not count, up to a
+        limit: each takes its time to be found not to fit."""
+        entries = self.of(region)
+        module = module_of(vector)
+        if module is not None and len(entries) < MODULES * config.recompile_limit:
+            entries = [e for e in entries if e.module is None or e.module() is module]
+        made = [e.compiled.artefact for e in entries]
         return len(set(made) - {None}) + made.count(None)
 
-    def insert(self, region: object, compiled: Compiled) -> Entry:
-        entry = Entry(region, compiled, binding.build(compiled.guards))
+    def insert(self, region: object, compiled: Compiled, vector: tuple[Any, ...] = ()) -> Entry:
+        module = module_of(vector)
+        module = None if module is None else ref(module)
+        entry = Entry(region, compiled, binding.build(compiled.guards), module)
         self.entries.insert(0, entry)
         self._record(region, entry.check, compiled.replacement)
         return entry
@@ -111,6 +122,11 @@ class CodeCache:
         code = self.code()
         if code is not None:
             frame_hook.record(code, weak(check), weak(replacement), region, self.f_globals)
+
+
+def module_of(vector: tuple[Any, ...]) -> Any:
+    """`self`, if the frame is a method of a module (or takes one first)."""
+    return vector[0] if vector and issubclass(type(vector[0]), nn.Module) else None
 
 
 def weak(function: Any) -> Any:
@@ -180,7 +196,7 @@ def find_or_compile(
         cache.prune()
         if any(region is other for other in cache.given_up):
             return None
-        made = cache.artefacts(region)
+        made = cache.artefacts(region, vector)
         if made:
             why = next(iter(cache.failures(region, vector)), "a guard failed")
             current().recompile_reason(f"{cache.name}: {why}")
@@ -198,7 +214,7 @@ def find_or_compile(
         if compiled is None:
             cache.give_up(region)
             return None
-        entry = cache.insert(region, compiled)
+        entry = cache.insert(region, compiled, vector)
         if not entry.check(*vector):  # never run on an assumption that does not hold
             cache.give_up(region)
             failure = compiled.guards.explain_failure(*vector)

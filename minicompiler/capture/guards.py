@@ -149,7 +149,7 @@ def _ambient(name: str) -> Kind:
         same = "is" if isinstance(expected, bool | torch.dtype) else "=="
         return f"{scope.const(state.read)}() {same} {scope.const(expected)}"
 
-    return Kind(0, holds, tell=lambda e, v: (describe(e), describe(state.read())))
+    return Kind(2, holds, tell=lambda e, v: (describe(e), describe(state.read())))
 
 
 KINDS: dict[str, Kind] = {

@@ -11,6 +11,7 @@ import warnings
 import weakref
 
 import pytest
+import torch
 
 from minicompiler import report
 from minicompiler.capture import cache, frame_hook
@@ -210,7 +211,36 @@ def test_lookup_and_failures():
     assert of.lookup(None, (1,)).compiled.artefact == 0
     assert of.lookup(None, (1.0,)) is None and of.lookup("region", (1,)) is None
     assert [failure.expected for failure in of.failures(None, (1.0,))] == ["a str", "a int"]
-    assert of.artefacts(None) == 2
+    assert of.artefacts(None, (1,)) == 2
+
+
+def test_the_limit_counts_for_each_module():
+    """nn.Module's own methods are the code of every module there is."""
+    f = new_function()
+
+    def by_id(code, function, vector):
+        if code is not f.__code__:
+            return None
+
+        def compile():
+            made = GuardSet(("x",), function.__globals__, vars(builtins))
+            made.add("ID", S.Local("x"), vector[0])
+            made.add("EQUALS", S.Attr(S.Local("x"), "n"), vector[0].n)
+            return Compiled(made, lambda x: "compiled")
+
+        return find_or_compile(code, function.__globals__, vector, None, compile)
+
+    modules = [torch.nn.Module() for _ in range(20)]
+    with warnings.catch_warnings(record=True) as caught, frame_hook.active(by_id):
+        warnings.simplefilter("always")
+        for m in modules:
+            m.n = 0
+            assert f(m) == "compiled"
+        assert not caught
+        for n in range(1, 12):
+            modules[0].n = n
+            f(modules[0])
+    assert len(caught) == 1 and "compiled 8 times" in str(caught[0].message)
 
 
 # ---------------------------------------------------------------- threads
