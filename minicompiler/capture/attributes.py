@@ -182,7 +182,7 @@ def c_attribute(ev: "Evaluation", v: Value, name: str) -> Value:
         try:
             real = object.__getattribute__(v.real, name)
         except AttributeError as error:
-            return ev.throw(AttributeError, *error.args)
+            ev.throw(AttributeError, *error.args)
         user = isinstance(type_lookup(v.cls, name), MemberDescriptorType)
         source = v.source and (sources.Slot if user else sources.Field)(v.source, name)
         found_value = v.fields[name] = ev.wrap(real, source)
@@ -196,7 +196,7 @@ def c_attribute(ev: "Evaluation", v: Value, name: str) -> Value:
         if name == "value" and isinstance(args, Tuple):  # StopIteration
             return args.at(ev, 0) if len(args) else NONE
     message = f"'{v.cls.__name__}' object has no attribute '{name}'"
-    return ev.throw(AttributeError, message)
+    ev.throw(AttributeError, message)
 
 
 def MEMBERS(cls: type) -> dict[str, Any]:
@@ -239,7 +239,7 @@ def module_attribute(ev: "Evaluation", v: Obj, name: str) -> Value:
     try:
         real = getattr(v.real, name)  # a lazy module imports it now
     except AttributeError as error:
-        return ev.throw(AttributeError, *error.args)
+        ev.throw(AttributeError, *error.args)
     if not isinstance(real, type | ModuleType | FunctionType):
         refuse(f"the module {v.real.__name__} computes its attribute {name}")
     return ev.wrap(real, None)
@@ -283,7 +283,7 @@ def type_attribute(ev: "Evaluation", v: Obj, name: str) -> Value:
     try:
         return ev.wrap(getattr(cls, name), None)  # members of an enum, on old Pythons
     except AttributeError as error:
-        return ev.throw(AttributeError, *error.args)
+        ev.throw(AttributeError, *error.args)
 
 
 def super_attribute(ev: "Evaluation", v: Super, name: str) -> Value:
@@ -304,7 +304,7 @@ def super_attribute(ev: "Evaluation", v: Super, name: str) -> Value:
         if name == "__new__":
             return ev.wrap(raw.__func__ if type(raw) is staticmethod else raw, None)
         return bind(ev, raw, source, of, name)
-    return ev.throw(AttributeError, f"'super' object has no attribute '{name}'")
+    ev.throw(AttributeError, f"'super' object has no attribute '{name}'")
 
 
 def setattr_(ev: "Evaluation", v: Value, name: str, value: Value) -> None:
@@ -348,7 +348,6 @@ def generic_setattr(ev: "Evaluation", v: Value, name: str, value: Value) -> None
     if space is None:
         message = f"'{v.cls.__name__}' object has no attribute '{name}'"
         ev.throw(AttributeError, message)
-    assert space is not None
     space.set(ev, Const(name), value)
 
 

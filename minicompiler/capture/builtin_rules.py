@@ -8,7 +8,7 @@ import inspect
 import logging
 import operator
 import warnings
-from types import FunctionType, MethodType
+from types import FunctionType, GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -172,7 +172,7 @@ def _object_ne(ev: "E", a: Value, b: Value) -> Value:
     return const_bool(not model.truth(ev, found))
 
 
-@rule(object.__lt__, object.__le__, object.__gt__, object.__ge__)
+@rule(*(getattr(object, f"__{name}__") for name in ("lt", "le", "gt", "ge")))
 def _object_order(ev: "E", a: Value, b: Value) -> Value:
     return Const(NotImplemented)
 
@@ -330,8 +330,8 @@ def _operator_rules() -> None:
         RULES[model.INPLACE[symbol]] = binary(symbol, True)
     for symbol, (function, _, _) in model.COMPARE.items():
         RULES[function] = compare(symbol)
-    for function, method in ((operator.neg, "__neg__"), (operator.pos, "__pos__")):
-        RULES[function] = lambda ev, v, f=function, m=method: model.unary(ev, f, m, v)
+    RULES[operator.neg] = lambda ev, v: model.unary(ev, operator.neg, "__neg__", v)
+    RULES[operator.pos] = lambda ev, v: model.unary(ev, operator.pos, "__pos__", v)
 
 
 _operator_rules()
@@ -380,7 +380,7 @@ def _text_rule(function: Any, methods: tuple[str, ...]) -> None:
             return model.fold(ev, function, readable(ev, v, function))
         if isinstance(v.real, type) and type(v.real).__repr__ is type.__repr__:
             return Const(function(v.real))
-        if issubclass(v.cls, BaseException):
+        if isinstance(v, Obj) and issubclass(v.cls, BaseException):
             raw = type_lookup(v.cls, methods[0])
             if type(raw) is not FunctionType:  # BaseException's, or that of KeyError, OSError ...
                 from .calls import readable
@@ -469,28 +469,31 @@ def _dir(ev: "E", *v: Value) -> Value:
 
 
 # ---------------------------------------------------------------- generators and iterators
-@rule(type(i for i in ()).__next__, type(iter([])).__next__, type(iter(())).__next__)
+GENERATOR: Any = GeneratorType
+
+
+@rule(GENERATOR.__next__, type(iter([])).__next__, type(iter(())).__next__)
 def _generator_next(ev: "E", it: Value) -> Value:
     return _next(ev, it)
 
 
-@rule(type(i for i in ()).__iter__, type(iter([])).__iter__, type(iter(())).__iter__)
+@rule(GENERATOR.__iter__, type(iter([])).__iter__, type(iter(())).__iter__)
 def _self(ev: "E", it: Value) -> Value:
     return it
 
 
-@rule(type(i for i in ()).send)
+@rule(GENERATOR.send)
 def _send(ev: "E", it: Value, value: Value) -> Value:
     return model.send(ev, it, value)
 
 
-@rule(type(i for i in ()).throw)
+@rule(GENERATOR.throw)
 def _throw(ev: "E", it: Value, kind: Value, *rest: Value) -> Value:
     error = rest[0] if rest and rest[0].cls is not type(None) else kind
     return model.send(ev, it, NONE, Raised(model.exception(ev, error), ev.at, ev.where()))
 
 
-@rule(type(i for i in ()).close)
+@rule(GENERATOR.close)
 def _close(ev: "E", it: Value) -> Value:
     if not isinstance(it, Generator) or it.finished:
         return NONE
@@ -503,7 +506,7 @@ def _close(ev: "E", it: Value) -> Value:
         if issubclass(raised.value.cls, GeneratorExit | StopIteration):
             return NONE
         raise
-    return ev.throw(RuntimeError, "generator ignored GeneratorExit")
+    ev.throw(RuntimeError, "generator ignored GeneratorExit")
 
 
 # ---------------------------------------------------------------- what has no effect we keep
@@ -520,7 +523,6 @@ def _logging(level: str) -> None:
         if logger.real is ABSENT:
             refuse("a logger made while evaluating")
         ev.effects.later(ev.wrap(function, None), (logger, *args), kwargs, checked=1)
-        return NONE
 
 
 for _level in "debug info warning error critical log".split():

@@ -8,7 +8,7 @@ functions to inline, pure builtins to fold. What is none of these is refused.
 
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodWrapperType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
@@ -22,16 +22,17 @@ if TYPE_CHECKING:
     from .evaluator import Evaluation
 
 Rule = Callable[..., Value | None]
+R = TypeVar("R", bound=Rule)
 RULES: dict[Any, Rule] = {}  # the real callable -> rule(ev, *args, **kwargs)
 POLYFILLS: dict[Any, Callable[..., Any]] = {}  # the real callable -> Python code to inline instead
 PURE: set[Any] = set()  # builtins that may run while evaluating, given constants
 REFUSED_CALLS: dict[Any, tuple[str, str]] = {}  # the real callable -> reason, hint
 
 
-def rule(*functions: Any) -> Callable[[Rule], Rule]:
+def rule(*functions: Any) -> Callable[[R], R]:
     """Register the rule for one or several real callables; twice for one is a mistake."""
 
-    def register(made: Rule) -> Rule:
+    def register(made: R) -> R:
         for function in dict.fromkeys(functions):  # a type may inherit another's slot
             assert function not in RULES, function
             RULES[function] = made
@@ -107,7 +108,6 @@ def call_object(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str
     bound = model.special(ev, fn, "__call__")
     if bound is None:
         ev.throw(TypeError, f"'{fn.cls.__name__}' object is not callable")
-    assert bound is not None
     function = bound.function.real if isinstance(bound, Method) else None
     if type(function) is type(int.__add__) and not found_in(RULES, function):
         refuse(f"calls {describe(fn)}, which is not Python code")
@@ -200,6 +200,7 @@ def new_object(ev: "Evaluation", cls: type, args: list[Value], kwargs: dict[str,
     if new is object.__new__ or new is MISSING:
         return Obj(cls)
     for base in cls.__mro__:
-        if found_in(RULES, getattr(base, "__new__", None)) and base.__new__ is not object.__new__:
-            return apply(RULES[base.__new__], ev, [ev.wrap(cls, None), *args], kwargs)
+        made_by: Any = base.__new__
+        if found_in(RULES, made_by) and made_by is not object.__new__:
+            return apply(RULES[made_by], ev, [ev.wrap(cls, None), *args], kwargs)
     return refuse(f"makes a {cls.__qualname__}, whose constructor is not Python code")

@@ -154,7 +154,7 @@ def _native_iter(ev: "E", self: Value) -> Value:
 
 
 for _of in (set, frozenset, MappingProxyType, KEYS, VALUES, ITEMS):
-    rule(_of.__iter__)(_native_iter)  # type: ignore[attr-defined]
+    rule(_of.__iter__)(_native_iter)
 
 
 def position(ev: "E", self: Sequence, key: Value, what: str) -> int:
@@ -363,7 +363,6 @@ def _dict_getitem(ev: "E", self: Dict, key: Value) -> Value:
         found = model.call_special(ev, self, "__missing__", key)
     if found is None:
         ev.throw(KeyError, key)
-    assert found is not None
     return found
 
 
@@ -483,17 +482,16 @@ def view(kind: str) -> Callable[..., Value]:
 
 
 for _kind in ("keys", "values", "items"):
-    for _of in (dict, OrderedDict, MappingProxyType):
-        if getattr(_of, _kind) not in RULES:
-            RULES[getattr(_of, _kind)] = view(_kind)
+    for _mapping in (dict, OrderedDict, MappingProxyType):
+        RULES[getattr(_mapping, _kind)] = view(_kind)
 
 
-@rule(KEYS.__len__, VALUES.__len__, ITEMS.__len__)  # type: ignore[attr-defined]
+@rule(KEYS.__len__, VALUES.__len__, ITEMS.__len__)
 def _view_len(ev: "E", self: View) -> Value:
     return Const(len(self.of.keys(ev)))
 
 
-@rule(KEYS.__contains__)  # type: ignore[attr-defined]
+@rule(KEYS.__contains__)
 def _keys_contains(ev: "E", self: View, key: Value) -> Value:
     return _dict_contains(ev, self.of, key)
 
@@ -520,10 +518,10 @@ def _discard(ev: "E", self: Set, item: Value) -> None:
 
 
 @rule(set.remove)
-def _remove(ev: "E", self: Set, item: Value) -> Value:
+def _remove(ev: "E", self: Set, item: Value) -> None:
     if key_of(item) not in self.items:
         ev.throw(KeyError, item)
-    return _discard(ev, self, item)
+    _discard(ev, self, item)
 
 
 @rule(set.clear)

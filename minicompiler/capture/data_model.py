@@ -128,7 +128,6 @@ def binary(ev: "Evaluation", symbol: str, a: Value, b: Value, inplace: bool = Fa
         f"unsupported operand type(s) for {symbol}{'=' if inplace else ''}: "
         f"'{a.cls.__name__}' and '{b.cls.__name__}'",
     )
-    raise AssertionError
 
 
 def has_operator(v: Value, name: str) -> bool:
@@ -186,7 +185,6 @@ def compare(ev: "Evaluation", symbol: str, a: Value, b: Value) -> Value:
         TypeError,
         f"'{symbol}' not supported between instances of '{a.cls.__name__}' and '{b.cls.__name__}'",
     )
-    raise AssertionError
 
 
 def identical(ev: "Evaluation", a: Value, b: Value) -> bool:
@@ -223,7 +221,6 @@ def length(ev: "Evaluation", v: Value) -> int:
     found = call_special(ev, v, "__len__")
     if found is None:
         ev.throw(TypeError, f"object of type '{v.cls.__name__}' has no len()")
-    assert found is not None
     return int(python_value(found))
 
 
@@ -249,7 +246,6 @@ def getitem(ev: "Evaluation", of: Value, key: Value) -> Value:
     found = call_special(ev, of, "__getitem__", key)
     if found is None:
         ev.throw(TypeError, f"'{of.cls.__name__}' object is not subscriptable")
-    assert found is not None
     return found
 
 
@@ -296,7 +292,6 @@ def iter_(ev: "Evaluation", v: Value) -> Value:
 
         return call(ev, ev.wrap(polyfills.iterate_by_index, None), [v], {})
     ev.throw(TypeError, f"'{v.cls.__name__}' object is not iterable")
-    raise AssertionError
 
 
 def fold_list(ev: "Evaluation", cls: Any) -> list[Any]:
@@ -349,9 +344,9 @@ def send(ev: "Evaluation", it: Value, value: Value, error: Raised | None = None)
     if it.finished:
         if error is not None:
             raise error
-        return ev.throw(StopIteration)
+        ev.throw(StopIteration)
     if it.running:
-        return ev.throw(ValueError, "generator already executing")
+        ev.throw(ValueError, "generator already executing")
     it.running, handled = True, ev.handled
     try:
         if error is None:
@@ -364,7 +359,7 @@ def send(ev: "Evaluation", it: Value, value: Value, error: Raised | None = None)
     except Raised as raised:
         it.finished = True
         if raised.value.cls is StopIteration and raised is not error:
-            return ev.throw(RuntimeError, "generator raised StopIteration")
+            ev.throw(RuntimeError, "generator raised StopIteration")
         raise
     finally:
         it.running, it.started = False, True
@@ -373,8 +368,8 @@ def send(ev: "Evaluation", it: Value, value: Value, error: Raised | None = None)
         return found_value.value
     it.finished = True
     if found_value is NONE or (isinstance(found_value, Const) and found_value.value is None):
-        return ev.throw(StopIteration)
-    return ev.throw(StopIteration, found_value)
+        ev.throw(StopIteration)
+    ev.throw(StopIteration, found_value)
 
 
 def throw_into(ev: "Evaluation", it: Generator, error: Raised) -> Value:

@@ -159,14 +159,16 @@ class Code:
         for inst in self.instructions:
             names = inst.argval if isinstance(inst.argval, tuple) else (inst.argval,)
             name = inst.opname
+            read: set[str] = set()
+            written: set[str] = set()
             if name in READS_LOCAL:
-                reads.append(set(names)), writes.append(set())
+                read, written = set(names), set()
             elif name == "STORE_FAST_LOAD_FAST":
-                reads.append({names[1]} - {names[0]}), writes.append({names[0]})
+                read, written = {names[1]} - {names[0]}, {names[0]}
             elif name in ("STORE_FAST", "STORE_FAST_STORE_FAST"):
-                reads.append(set()), writes.append(set(names))
-            else:
-                reads.append(set()), writes.append(set())
+                read, written = set(), set(names)
+            reads.append(read)
+            writes.append(written)
         n = len(self.instructions)
         live: list[frozenset[str]] = [frozenset()] * (n + 1)
         changed = True

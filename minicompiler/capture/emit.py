@@ -327,8 +327,7 @@ def replay(t: Text, of: Obj | Call) -> None:
     elif isinstance(of, Set) and of.changed:
         items = t.items(of.items.values())
         t.lines += [f"{t.const(set)}.clear({name})", f"{t.const(set)}.update({name}, ({items}))"]
-    for field in of.written:
-        t.lines.append(set_slot(t, name, field, of.fields[field]))
+    t.lines += [set_slot(t, name, field, of.fields[field]) for field in of.written]
 
 
 def replay_dict(t: Text, of: Dict) -> None:
@@ -338,8 +337,8 @@ def replay_dict(t: Text, of: Dict) -> None:
         for key in of.deleted.values():
             t.lines.append(f"{t.const(object)}.__delattr__({name}, {t.value(key)})")
         for k in of.stored:
-            key, value = (t.value(x) for x in of.items[k])
-            t.lines.append(f"{t.const(object)}.__setattr__({name}, {key}, {value})")
+            pair = ", ".join(map(t.value, of.items[k]))
+            t.lines.append(f"{t.const(object)}.__setattr__({name}, {pair})")
         if of.rebuilt:
             refuse("rebuilds the __dict__ of an object")
         return

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterable
 from enum import Enum
 from types import CellType, FunctionType, MappingProxyType, MethodType
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -224,9 +224,8 @@ class Evaluation:
             return Attr(source.of, raw)
         if isinstance(source, sources.Globals) and isinstance(raw, str):
             return sources.Global(raw)
-        table = source.name if isinstance(source, Attr) else ""
-        if table in MODULE_TABLES and isinstance(raw, str) and of.cls is dict:
-            return ModuleItem(source.of, table, raw)
+        if isinstance(source, Attr) and source.name in MODULE_TABLES and of.cls is dict:
+            return ModuleItem(source.of, source.name, raw)
         plain = of.cls in (dict, MappingProxyType)
         return Item(source, raw) if plain else ItemAs(source, raw, dict)
 
@@ -263,7 +262,7 @@ class Evaluation:
         """The step of the outermost frame that is being evaluated."""
         return self.step - 1
 
-    def throw(self, cls: type[BaseException], *args: Any) -> Any:
+    def throw(self, cls: type[BaseException], *args: Any) -> NoReturn:
         throw(self, cls, *args)
 
     # ---------------------------------------------------------------- calls of Python functions

@@ -69,7 +69,6 @@ class Frame:
                 f"cannot access local variable '{name}' where it is not associated with a value"
             )
             self.ev.throw(UnboundLocalError, message)
-        assert found is not None
         return found
 
     # ---------------------------------------------------------------- arguments

@@ -2,8 +2,9 @@
 
 Around a graph break there are two such functions. The *landing* runs the original bytecode,
 eagerly, from the instruction that could not be captured; so the exceptions that it raises meet the
-original handlers. Right after that instruction (after a loop that breaks: at the loop's exits) it calls the
-*resume function*, which starts there, is captured like any function, and whose result it returns.
+original handlers. Right after that instruction (after a loop that breaks: at the loop's exits) it
+calls the *resume function*, which starts there, is captured like any function, and whose result it
+returns.
 
 Both take the stack and the live locals as arguments and all variables shared with closures as free
 variables. NULLs on the stack are pushed again, never passed.
@@ -14,7 +15,8 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
-from bytecode import Bytecode, CellVar, CompilerFlags, FreeVar, Instr, Label, TryBegin, TryEnd
+from bytecode import Bytecode, CompilerFlags, Instr, Label
+from bytecode.instr import CellVar, FreeVar, TryBegin, TryEnd
 
 from . import frame_hook
 from .decode import VERSION, Code, Instruction, decode

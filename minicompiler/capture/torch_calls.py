@@ -77,7 +77,12 @@ def _hashable(real: Any) -> bool:
 
 
 VARIABLE_FUNCTIONS = torch.add.__self__  # type: ignore[attr-defined]
-NATIVE_MODULES = ("torch._C._nn", "torch._C._special", "torch._C._linalg", "torch._C._fft")
+NATIVE_MODULES: tuple[str, ...] = (
+    "torch._C._nn",
+    "torch._C._special",
+    "torch._C._linalg",
+    "torch._C._fft",
+)
 NATIVE_MODULES += ("torch._C._sparse", "torch._C._nested")
 TENSOR_PYTHON = """norm split unique_consecutive stft istft __rsub__ __rdiv__ __rpow__ __pow__
 __ipow__ __rmatmul__ __rfloordiv__ __rmod__ __rtruediv__ __rlshift__ __rrshift__ unflatten
@@ -213,7 +218,7 @@ def _is_compiling(ev: "E") -> Value:
     return TRUE
 
 
-@rule(torch.jit.is_tracing, torch.jit.is_scripting, torch.compiler.is_exporting)
+@rule(torch._jit_internal.is_scripting, torch.jit._trace.is_tracing, torch.compiler.is_exporting)
 def _is_tracing(ev: "E") -> Value:
     return FALSE
 

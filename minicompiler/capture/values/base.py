@@ -41,7 +41,7 @@ class Absent(enum.Enum):
 
 ABSENT = Absent.ABSENT
 
-LITERALS = (
+LITERALS: tuple[type, ...] = (
     int,
     float,
     complex,

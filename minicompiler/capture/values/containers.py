@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..frame_hook import type_lookup
 from ..source import Source
 from .base import ABSENT, Const, Lazy, Obj, Value, is_literal, refuse
 
@@ -101,14 +102,13 @@ def key_of(v: Value) -> Any:
         except TypeError:
             refuse(f"unhashable key {v.value!r}")
         return v.value
-    if isinstance(v, Tuple) and v.cls.__hash__ is tuple.__hash__:
+    if isinstance(v, Tuple) and type_lookup(v.cls, "__hash__") is tuple.__hash__:
         return tuple(key_of(i) for i in v.known())
     if isinstance(v, Set) and v.cls is frozenset:
         return frozenset(v.items)
     if isinstance(v, Tensor):
         return Identity(v, id(v) if v.real is ABSENT else id(v.real))
-    plain = v.cls.__hash__ in (object.__hash__, type.__hash__) or v.cls.__hash__ in HASHED_BY_ID
-    if isinstance(v, Obj) and plain:
+    if isinstance(v, Obj) and type_lookup(v.cls, "__hash__") in HASHED_BY_ID:
         return Identity(v, id(v) if v.real is ABSENT else id(v.real))
     return refuse(f"a key of class {v.cls.__qualname__}, which hashes in its own way")
 
@@ -124,7 +124,7 @@ def real_key(real: Any) -> Any:
     return Identity(UNREAD, id(real))
 
 
-HASHED_BY_ID = (type(len).__hash__, torch.nn.Module.__hash__)
+HASHED_BY_ID = (object.__hash__, type.__hash__, type(len).__hash__)
 
 
 class Dict(Obj):
@@ -265,7 +265,8 @@ class View(Obj):
         return [Tuple([k, v]) for k, v in zip(self.of.keys(ev), values)]
 
 
-KEYS, VALUES, ITEMS = type({}.keys()), type({}.values()), type({}.items())
+EMPTY: dict[Any, Any] = {}
+KEYS, VALUES, ITEMS = type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items())
 
 
 class Set(Obj):

@@ -10,7 +10,8 @@ from .base import ABSENT, Const, Obj, Value, refuse
 from .containers import Dict, Sequence, Tuple
 
 if TYPE_CHECKING:
-    from ..evaluator import Evaluation, Frame
+    from ..evaluator import Evaluation
+    from ..frame import Frame
 
 
 class Cell(Obj):
