@@ -129,6 +129,7 @@ class _Trace:
             else f
             for x, f in zip(example_inputs, self.leaves)
         ]
+        self.metas = [getattr(x, "meta", None) for x in self.inputs]
         self.history = [x.grad_fn if isinstance(x, Fake) else None for x in self.inputs]
         self.versions = [version(x) for x in self.inputs]
         self.results: list[Fake] = []  # what the forward gives, in order
@@ -146,6 +147,8 @@ class _Trace:
         for call in recorder.calls:
             functional.push(call)
         forward_calls = len(recorder.calls)
+        if any(isinstance(x, Fake) and x.meta is not m for x, m in zip(self.inputs, self.metas)):
+            raise Unsupported("the shape of an input is changed in place")
 
         functional.emit.marks = {"stack": "", "phase": "forward"}
         kinds = self._outputs(outputs)

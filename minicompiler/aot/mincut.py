@@ -95,9 +95,8 @@ class _Partition:
         self.order = {n: i for i, n in enumerate(self.graph.nodes)}
 
     def run(self) -> Partitioned:
-        if not any(self.gradients):
-            signature = replace(self.signature, differentiable=(), tangents=(), gradients=())
-            return Partitioned(self._forward([]), None, signature)
+        if not self.signature.trains:
+            return Partitioned(self._forward([]), None, self.signature)
         self.late = self._backward_only()
         saved = self._choose()
         forward = self._forward(saved)

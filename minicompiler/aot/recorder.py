@@ -12,7 +12,7 @@ from ..errors import Unsupported
 from ..settings import config
 from ..symbolic.fake import Fake, FakeMode
 from . import rng
-from .schema import functional_form
+from .schema import functional_form, view_form
 
 aten = torch.ops.aten
 
@@ -60,6 +60,13 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        form = view_form(func)
+        if form is not None:
+            seen = super().__torch_dispatch__(
+                form, types, (Fake(args[0].meta, args[0].device), *args[1:]), kwargs
+            )
+            look_as(args[0], seen)
+            return args[0]
         if rng.draws(func, args, kwargs) and func is not rng.seeds:
             return self._random(func, args, kwargs)
         return super().__torch_dispatch__(func, types, args, kwargs)
@@ -104,6 +111,15 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
             self.seeds[device] = Fake(meta, device)
             self.drawn[device] = 0
         return self.seeds[device]
+
+
+def look_as(x: Fake, view: Fake) -> None:
+    """Make `x` show what `view` shows, as an in-place change of its shape does."""
+    x.meta = view.meta
+    python = torch._C.DispatchKeySet(torch._C.DispatchKey.Python)
+    python |= torch._C.DispatchKeySet(torch._C.DispatchKey.PythonTLSSnapshot)
+    with torch._C._ExcludeDispatchKeyGuard(python), torch._C._AutoDispatchBelowAutograd():
+        aten.as_strided_.default(x, view.shape, view.stride(), view.storage_offset())
 
 
 class _Draw:

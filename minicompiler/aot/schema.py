@@ -1,6 +1,7 @@
 """What an operator's schema says about memory: which operands it writes, and its pure form."""
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,8 +42,32 @@ _SPECIAL = {
         _STATS,
     ),
     aten._batch_norm_with_update.default: (aten._batch_norm_with_update_functional.default, _STATS),
+    aten.rrelu_with_noise.default: (aten.rrelu_with_noise_functional.default, ("noise",)),
     aten.native_batch_norm.default: (aten._native_batch_norm_legit_functional.default, _STATS),
 }
+
+
+@functools.cache
+def view_form(op: OpOverload) -> OpOverload | None:
+    """`squeeze` of `squeeze_`: operators that change no value, only how their operand looks at it.
+    None for all others; raises Unsupported for those that change the memory behind it."""
+    if torch.Tag.inplace_view not in op.tags:
+        return None
+    for form in _forms(op, [(a.name, str(a.type)) for a in op._schema.arguments]):
+        if form.is_view:
+            return form
+    raise Unsupported(f"{op} changes its operand's memory", "use the form without _")
+
+
+def _forms(op: OpOverload, wanted: list[tuple[str, str]]) -> Iterator[OpOverload]:
+    """Overloads named as `op` is without its underscore that do not write, with these arguments."""
+    namespace, name = op._schema.name.split("::")
+    packet = getattr(getattr(torch.ops, namespace), name.removesuffix("_"), None)
+    for overload in packet.overloads() if packet is not None else ():
+        form = getattr(packet, overload)
+        given = [(a.name, str(a.type)) for a in form._schema.arguments]
+        if not form._schema.is_mutable and given == wanted:
+            yield form
 
 
 @functools.cache
@@ -55,12 +80,6 @@ def functional_form(op: OpOverload) -> Form | None:
     if not written:
         return None
     outs = frozenset(a.name for a in arguments if a.is_out)
-    namespace, name = op._schema.name.split("::")
-    packet = getattr(getattr(torch.ops, namespace), name.removesuffix("_"), None)
-    wanted = [(a.name, str(a.type)) for a in arguments if not a.is_out]
-    for overload in packet.overloads() if packet is not None else ():
-        candidate = getattr(packet, overload)
-        given = [(a.name, str(a.type)) for a in candidate._schema.arguments]
-        if not candidate._schema.is_mutable and given == wanted:
-            return Form(candidate, written, outs, alike=False)
+    for form in _forms(op, [(a.name, str(a.type)) for a in arguments if not a.is_out]):
+        return Form(form, written, outs, alike=False)
     raise Unsupported(f"{op} writes to its operand and has no functional form")

@@ -147,7 +147,7 @@ class Mutation:
     def finish(self, results: Sequence[Any], inputs: Sequence[Any]) -> None:
         if self.result is not None:
             inputs[self.index].copy_(results[self.result])
-        elif self.versioned:
+        elif self.versioned and not inputs[self.index].is_inference():
             torch.autograd.graph.increment_version(inputs[self.index])
 
 

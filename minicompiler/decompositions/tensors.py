@@ -151,13 +151,15 @@ def _repeat(x: Tensor, repeats: list[int]) -> Tensor:
 
 def _pixel_shuffle(x: Tensor, r: int) -> Tensor:
     *batch, c, h, w = x.shape
-    x = x.reshape([-1, c // (r * r), r, r, h, w]).permute([0, 1, 4, 2, 5, 3])
+    n = math.prod(batch)
+    x = x.reshape([n, c // (r * r), r, r, h, w]).permute([0, 1, 4, 2, 5, 3])
     return x.reshape([*batch, c // (r * r), h * r, w * r])
 
 
 def _pixel_unshuffle(x: Tensor, r: int) -> Tensor:
     *batch, c, h, w = x.shape
-    x = x.reshape([-1, c, h // r, r, w // r, r]).permute([0, 1, 3, 5, 2, 4])
+    n = math.prod(batch)
+    x = x.reshape([n, c, h // r, r, w // r, r]).permute([0, 1, 3, 5, 2, 4])
     return x.reshape([*batch, c * r * r, h // r, w // r])
 
 
@@ -194,12 +196,12 @@ def _embedding_backward(
     if scale_grad_by_freq:
         ones = torch.ones_like(indices, dtype=grad.dtype)
         times = aten.index_put.default(_zeros([rows], grad), [indices], ones, True)
-        grad = grad / times[indices].unsqueeze(-1)
+        grad = grad / aten.index.Tensor(times, [indices]).unsqueeze(-1)
     return aten.index_put.default(_zeros([rows, grad.shape[-1]], grad), [indices], grad, True)
 
 
 add("index_fill.int_Scalar index_fill.int_Tensor", _index_fill)
-add("take", lambda x, index: x.reshape(-1)[index])
+add("take", lambda x, index: aten.index.Tensor(x.reshape(-1), [index]))
 add_wide("embedding_dense_backward", _embedding_backward)
 
 
