@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ..errors import Unsupported
 from ..settings import config
@@ -107,7 +108,8 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
 
     def seeds_on(self, device: torch.device) -> Fake:
         if device not in self.seeds:
-            meta = torch.empty(1, dtype=torch.int64, device="meta")
+            with _disable_current_modes():
+                meta = torch.empty(1, dtype=torch.int64, device="meta")
             self.seeds[device] = Fake(meta, device)
             self.drawn[device] = 0
         return self.seeds[device]
