@@ -28,7 +28,9 @@ def load(plan: "Plan", sources: "Sequence[KernelSource]", wrapper: str) -> Flat:
     constants = plan.program.constants
     on_cpu = {kernel.name for kernel in plan.kernels if kernel.device.type == "cpu"}
     native = build.compile_cpp([source for source in sources if source.name in on_cpu])
-    launchers = {s.name: triton.load(s) for s in sources if s.name not in native}
+    launchers: dict[str, Callable[..., None]] = {
+        source.name: triton.load(source) for source in sources if source.name not in native
+    }
     if made := extension.module():
         kernels = [native[n].address if n in native else launchers[n] for n in names(sources)]
         flat = flatten(plan, sources)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..aot.signature import Output, Signature
 
 NAME = "minicompiler_runtime"
-PARTS = ("values", "plan", "guard", "node", "module")
+PARTS = ("values", "cuda", "plan", "guard", "node", "module")
 FLAGS = "-O2 -fPIC -shared -w -DNDEBUG -fvisibility=hidden".split()
 STANDARDS = ("-std=c++17", "-std=c++20")  # the second where torch's headers want it
 NOTICE = "minicompiler: building its run-time extension, once on this machine (about 20 s)"
@@ -50,7 +50,7 @@ def flags(standard: str) -> tuple[str, ...]:
     abi = int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
     includes = [home / "include", home / "include/torch/csrc/api/include"]
     includes.append(Path(sysconfig.get_paths()["include"]))
-    libraries = [f"-L{home / 'lib'}", "-ltorch_python", "-ltorch_cpu", "-lc10"]
+    libraries = [f"-L{home / 'lib'}", "-ltorch_python", "-ltorch_cpu", "-lc10", "-ldl"]
     if build.MAC:
         libraries += ["-undefined", "dynamic_lookup"]
     return (

@@ -4,6 +4,7 @@ This is what the run-time extension executes. A tensor lives in a numbered regis
 then constants. Sizes and other numbers:
 
     "symbols": [["input", i, 0] | ["size", i, dim] | ["stride", i, dim]]     found in input i
+    "gpu": the device of the Triton kernels, or null
     "values":  [text]      what is computed from them, each a Python expression of "names"
     Number     = int | float | ["value", v]            v counts through symbols, then values
 
@@ -78,6 +79,9 @@ class _Flattener:
         self.bind_symbols()
         for step in self.plan.steps:
             getattr(self, type(step).__name__)(step)
+        gpus = {str(k.device) for k in self.plan.kernels if k.device.type == "cuda"}
+        if len(gpus) > 1:
+            raise Unsupported(f"kernels on {' and '.join(sorted(gpus))} in one graph")
         return {
             "name": self.program.name,
             "inputs": len(self.program.inputs),
@@ -86,6 +90,7 @@ class _Flattener:
             "checks": [list(source.checks) for source in self.sources],
             "steps": self.steps,
             "outputs": [self.argument(output) for output in self.program.outputs],
+            "gpu": gpus.pop() if gpus else None,
             "symbols": list(self.symbols.values()),
             "names": list(self.symbols),
             "values": self.values,

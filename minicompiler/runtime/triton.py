@@ -5,6 +5,7 @@ of its content; what Triton makes of it lies in Triton's own cache.
 """
 
 import importlib.util
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,54 @@ from . import store
 if TYPE_CHECKING:
     from ..codegen.source import KernelSource
 
+# how a number lies in memory as an argument of a kernel, by Triton's name of its type
+FORMATS = {"i1": "<q", "u1": "<q", "i32": "<q", "i64": "<q", "fp32": "<fxxxx", "fp64": "<d"}
+THREADS = 32  # in a warp
 
-def load(source: "KernelSource") -> Callable[..., None]:
-    """The `launch(*buffers, *symbols)` of a kernel's module; it returns before the kernel ends."""
 
+class Launcher:
+    """`launch(*buffers, *symbols)` of a kernel's module; it returns before the kernel ends."""
+
+    def __init__(self, name: str, module: Any) -> None:
+        self.launch: Callable[..., None] = module.launch
+        self.jit = getattr(module, name)
+        setattr(module, name, self)  # so that what `launch` launches passes through here
+        self.last: tuple[Any, Any] = (None, None)
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        def run(*args: Any, **options: Any) -> None:
+            self.last = grid, self.jit[grid](*args, **options)
+
+        return run
+
+    def __call__(self, *args: Any) -> None:
+        self.launch(*args)
+
+    def record(self, *args: Any) -> list[Any] | None:
+        """Launch, and say how to launch the same again with other buffers of the same alignment.
+
+        [address of the device function, grid, threads, shared bytes, bits of the symbols that the
+        machine code takes]; None where it takes more than that.
+        """
+        self.launch(*args)
+        grid, compiled = self.last
+        about = compiled.metadata
+        if about.num_ctas != 1 or getattr(about, "launch_cooperative_grid", False):
+            return None
+        if getattr(about, "global_scratch_size", 0) or getattr(about, "profile_scratch_size", 0):
+            return None
+        bits = []
+        for type_, value in zip(compiled.src.signature.values(), args):
+            if type_.startswith("*") or type_ == "constexpr":
+                continue  # sizes of 1 are part of the machine code
+            if type_ not in FORMATS:
+                return None
+            bits.append(struct.unpack("<q", struct.pack(FORMATS[type_], value))[0])
+        blocks = [*grid, 1, 1][:3]
+        return [compiled.function, blocks, THREADS * about.num_warps, about.shared, bits]
+
+
+def load(source: "KernelSource") -> Launcher:
     def write(folder: Path) -> None:
         (folder / "kernel.py").write_text(source.text)
 
@@ -28,5 +73,4 @@ def load(source: "KernelSource") -> Callable[..., None]:
         raise InternalError(f"cannot import {path}")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    launch: Callable[..., Any] = module.launch
-    return launch
+    return Launcher(source.name, module)

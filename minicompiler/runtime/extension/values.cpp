@@ -20,9 +20,10 @@
 #include <torch/csrc/utils/python_numbers.h>
 #include <torch/csrc/utils/python_strings.h>
 
+#include <dlfcn.h>
 #include <structmember.h>
 
-#include <cmath>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <variant>
