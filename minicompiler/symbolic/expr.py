@@ -43,7 +43,7 @@ class Expr:
     """A node. `args` are its operands, `free` its symbols, `key` orders nodes for printing, and
     `payload` is a constant's value or a symbol's name."""
 
-    __slots__ = ("args", "sort", "payload", "free", "key", "__weakref__")
+    __slots__ = ("args", "sort", "payload", "free", "key", "plain", "__weakref__")
     rank: ClassVar[int] = 0
     fold: ClassVar[Callable[..., Value]]  # what the operation does to Python numbers
     args: "tuple[Expr, ...]"
@@ -55,6 +55,7 @@ class Expr:
     is_Boolean: ClassVar[bool] = False
     free: "frozenset[Expr]"
     key: tuple[Any, ...]
+    plain: bool  # a polynomial over symbols: ranges can simplify nothing in it
 
     __add__, __radd__ = _operator("add"), _operator("add", swapped=True)
     __sub__, __rsub__ = _operator("subtract"), _operator("subtract", swapped=True)
@@ -131,6 +132,7 @@ def _intern(cls: type[Expr], args: tuple[Expr, ...], sort: str, payload: Any = N
     e.free = frozenset((e,)) if cls is Symbol else frozenset().union(*[a.free for a in args])
     name = (len(payload), payload, sort) if cls is Symbol else (payload,) if cls is Const else ()
     e.key = (cls.rank, *name, *[a.key for a in args])
+    e.plain = (cls.rank <= 3 or cls is Const) and sort == "int" and all([a.plain for a in args])
     with _lock:
         return _nodes.setdefault(identity, e)
 

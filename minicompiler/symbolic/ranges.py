@@ -165,15 +165,24 @@ def proves_inside(e: Expr, size: Expr, ranges: Ranges) -> bool:
 
 def simplify(e: Expr, ranges: Ranges) -> Expr:
     """The same value wherever the symbols keep to their ranges."""
+    return _simplified(e, frozenset(ranges.items())) if e.free else e
+
+
+@functools.lru_cache(1 << 14)
+def _simplified(e: Expr, items: frozenset[tuple[Expr, Interval]]) -> Expr:
+    ranges = dict(items)
+    points = {s: r.lo for s, r in items if s in e.free and r.lo == r.hi}
     memo: dict[Expr, Ends] = {}
 
     def rule(e: Expr) -> Expr:
-        lo, hi = _ends(e, ranges, memo) if e.free else (0, 1)
+        if type(e) not in RULES:
+            return e
+        lo, hi = _ends(e, ranges, memo)
         if lo == hi and math.isfinite(lo):
             return as_expr(bool(lo) if e.sort == "bool" else lo)
-        return RULES[type(e)](e, ranges) if type(e) in RULES else e
+        return RULES[type(e)](e, ranges)
 
-    return ex.rebuild(e, lambda e: None, rule)
+    return ex.rebuild(e.subs(points) if points else e, lambda e: e if e.plain else None, rule)
 
 
 def _divided(e: Expr, ranges: Ranges) -> Expr:
@@ -224,5 +233,6 @@ def _compared(e: Expr, ranges: Ranges) -> Expr:
 RULES: dict[type[Expr], Callable[[Expr, Ranges], Expr]] = {
     **dict.fromkeys((ex.FloorDiv, ex.Mod), _divided),
     **dict.fromkeys((ex.Min, ex.Max), _extreme),
-    **dict.fromkeys((ex.Eq, ex.Ne, ex.Le), _compared),
+    **dict.fromkeys((ex.Eq, ex.Ne, ex.Le, ex.Lt), _compared),
+    **dict.fromkeys((ex.And, ex.Or, ex.Floor, ex.Ceil), lambda e, ranges: e),
 }

@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from hypothesis import HealthCheck, assume, given, settings
+from torch.utils._pytree import tree_leaves
 
 from .compare import DTYPES, FLOATS, compare, partner, size_lists, tensors
 
@@ -521,30 +522,26 @@ def test_calls(name: str) -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_calls_with_gradient(name: str) -> None:
-    """The same under autograd: forward with requires_grad, then the gradients."""
     f, *args = CALLS[name]
+    with_gradient(name, f, args)
+
+
+def with_gradient(name: str, f: Any, args: list[Any]) -> None:
+    """The same under autograd: forward with requires_grad, then the gradients."""
     args = [t.clone() if isinstance(t, torch.Tensor) else t for t in args]
-    floats = [
-        k for k, t in enumerate(args) if isinstance(t, torch.Tensor) and t.is_floating_point()
-    ]
+    floats = [k for k, t in enumerate(args) if torch.is_tensor(t) and t.is_floating_point()]
     if name.endswith("_") or name in ("out", "adamw") or not floats:
         pytest.skip("in place on a leaf, or nothing to differentiate")
 
     def run(*args: Any) -> Any:
         args = [
-            t.detach().requires_grad_(k in floats) if isinstance(t, torch.Tensor) else t
+            t.detach().requires_grad_(k in floats) if torch.is_tensor(t) else t
             for k, t in enumerate(args)
         ]
-        outs = f(*args)
-        outs = [
-            o
-            for o in (outs if isinstance(outs, tuple | list) else [outs])
-            if isinstance(o, torch.Tensor) and o.requires_grad
-        ]
+        outs = [o for o in tree_leaves(f(*args)) if torch.is_tensor(o) and o.requires_grad]
         leaves = [args[k] for k in floats]
-        grads = (
-            torch.autograd.grad([o.sum() for o in outs], leaves, allow_unused=True) if outs else []
-        )
+        sums = [o.sum() for o in outs]
+        grads = torch.autograd.grad(sums, leaves, allow_unused=True) if outs else []
         return [o.detach() for o in outs], [g for g in grads if g is not None]
 
     compare(run, *args)
