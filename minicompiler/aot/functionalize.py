@@ -17,13 +17,12 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, fx
 from torch._ops import OpOverload
-from torch.fx.node import map_aggregate
 
 from ..errors import InternalError, Unsupported
 from ..symbolic.expr import Const
 from ..symbolic.fake import Fake, FakeMode
 from .recorder import Call
-from .schema import Form, functional_form
+from .schema import Form, functional_form, substitute
 from .signature import Argument, Input, Storage
 
 aten = torch.ops.aten
@@ -60,11 +59,6 @@ def tensors(x: Any) -> list[Any]:
     if isinstance(x, list | tuple):
         return [t for item in x for t in tensors(item)]
     return [x] if isinstance(x, Tensor | fx.Node) else []
-
-
-def substitute(x: Any, leaf: Any, f: Callable[[Any], Any]) -> Any:
-    """`x` with `f` applied to what is a `leaf` in it, however deep."""
-    return map_aggregate(x, lambda a: f(a) if isinstance(a, leaf) else a)
 
 
 class Emitter:

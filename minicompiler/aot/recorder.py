@@ -1,7 +1,7 @@
 """ATen calls on fakes, written down in order: the forward, then what the autograd engine does."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -13,7 +13,7 @@ from ..errors import Unsupported
 from ..settings import config
 from ..symbolic.fake import Fake, FakeMode
 from . import rng
-from .schema import functional_form, view_form
+from .schema import functional_form, substitute, view_form
 
 aten = torch.ops.aten
 
@@ -63,14 +63,28 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         form = view_form(func)
         if form is not None:
-            seen = super().__torch_dispatch__(
-                form, types, (Fake(args[0].meta, args[0].device), *args[1:]), kwargs
-            )
+            before = self._as_it_was(args[0])
+            seen = super().__torch_dispatch__(form, types, (before, *args[1:]), kwargs)
             look_as(args[0], seen)
             return args[0]
         if rng.draws(func, args, kwargs) and func is not rng.seeds:
             return self._random(func, args, kwargs)
         return super().__torch_dispatch__(func, types, args, kwargs)
+
+    def _as_it_was(self, x: Fake) -> Fake:
+        """A stand-in for `x`, whose shape is about to change, in the calls so far."""
+        if self.phase == "backward":
+            raise Unsupported("a shape is changed in place during backward")
+        before = Fake(x.meta, x.device)
+
+        def swap(part: Any) -> Any:
+            return substitute(part, Fake, lambda f: before if f is x else f)
+
+        self.calls = [
+            replace(c, args=swap(c.args), kwargs=swap(c.kwargs), outs=swap(c.outs))
+            for c in self.calls
+        ]
+        return before
 
     def _random(self, func: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:
         if kwargs.get("generator") is not None:

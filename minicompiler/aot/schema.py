@@ -1,12 +1,13 @@
 """What an operator's schema says about memory: which operands it writes, and its pure form."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch._ops import OpOverload
+from torch.fx.node import map_aggregate
 
 from ..errors import Unsupported
 
@@ -83,3 +84,8 @@ def functional_form(op: OpOverload) -> Form | None:
     for form in _forms(op, [(a.name, str(a.type)) for a in arguments if not a.is_out]):
         return Form(form, written, outs, alike=False)
     raise Unsupported(f"{op} writes to its operand and has no functional form")
+
+
+def substitute(x: Any, leaf: Any, f: Callable[[Any], Any]) -> Any:
+    """`x` with `f` applied to what is a `leaf` in it, however deep."""
+    return map_aggregate(x, lambda a: f(a) if isinstance(a, leaf) else a)

@@ -293,8 +293,8 @@ def bitcast(b):
 @program((3, 4))
 def shapes_changed_in_place(x):
     y = (x * 2).unsqueeze_(0).sin()
-    z = x.exp()
-    z.t_().mul_(y[0].t())
+    z = x * 3
+    z.t_().add_(y[0].t())
     z.transpose_(0, 1)[1:].add_(1)
     return y.squeeze_(0), z, torch.ones(2, 3, 4) @ x[0]
 
