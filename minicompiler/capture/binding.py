@@ -22,6 +22,7 @@ from .guards import Guard, GuardSet, TensorGuard, above
 from .source import Attr, ClassAttr, Item, ModuleItem, OwnDict, Source, TypeOf
 
 OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM = range(5)  # kinds of steps, as in _walk.c
+TUPLES = (tuple, torch.Size)
 FEWEST = 8  # guards below a root that make up for a binding
 
 tensor_guard: TensorGuard | None = None  # the run-time extension's, handed in by the pipeline
@@ -91,8 +92,7 @@ class Binding:
         text.variables.update((source, f"found[{i}]") for i, source in enumerate(wanted))
         if tensor_guard is not None and tensors:
             check = text.const(tensor_guard([g.expected.row() for g in tensors]))
-            some = "found" if len(wanted) == len(tensors) > 1 else f"*found[:{len(tensors)}]"
-            text.lines.append(f"if not {check}({some}): return False")
+            text.lines.append(f"if not {check}(*found[:{len(tensors)}]): return False")
             last = [g for g in last if g not in tensors]
         text.require_all(last, tensor_guard)
         self.check = text.check(modes)
@@ -131,17 +131,27 @@ class Binding:
         cls = self.classes.get(source)
         return isinstance(source, OwnDict) or (isinstance(cls, type) and issubclass(cls, dict))
 
+    def is_fixed(self, source: Source) -> bool:
+        """Does a walk say that a constant here is the same? Items of tuples stay."""
+        while isinstance(source, Item) and self.classes.get(source.of) in TUPLES:
+            source = source.of
+        return source != self.root and self.number(source) is not None
+
     def binds(self, guard: Guard) -> bool:
         """Does a walk see to this guard, once it was found to hold?"""
         source, expected = guard.source, guard.expected
         if source is None or source == self.root or not self.is_below(source):
             return False
+        if guard.kind == "ID" and isinstance(source, TypeOf) and source.of != self.root:
+            return self.number(source.of) is not None  # each step compares the type
         if guard.kind in ("TYPE", "ID", "TENSOR"):
             return self.number(source) is not None
         if guard.kind == "EQUALS" and type(expected.value) is not set:
-            return self.number(source) is not None
+            return self.is_fixed(source)
         if guard.kind == "HAS_KEY" and type(expected[0]) is str and self.is_dict(source):
             return self.step(ITEM if expected[1] else NO_ITEM, source, expected[0]) is not None
+        if guard.kind == "LENGTH" and self.classes.get(source) in TUPLES:
+            return self.is_fixed(source)
         if guard.kind in ("DICT_KEYS", "LENGTH") and self.is_dict(source):
             return sys.version_info < (3, 14) and self.step(WHOLE, source) is not None
         return False

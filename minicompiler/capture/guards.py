@@ -95,6 +95,12 @@ class Kind:
     others: Callable[[Any], tuple[Source, ...]] = lambda expected: ()
 
 
+def _class(cls: Any) -> Pin:
+    if not isinstance(cls, type):
+        raise InternalError(f"guards: TYPE expects a class, not a {describe(cls)}")
+    return Pin(cls)
+
+
 def _equals(x: str, literal: Any, scope: "Text") -> str:
     value = literal.value if isinstance(literal, Literal) else literal
     cls = type(value)
@@ -157,7 +163,7 @@ KINDS: dict[str, Kind] = {
     "TYPE": Kind(
         1,
         lambda x, pin, scope: scope.same(f"type({x})", pin),
-        Pin,
+        _class,
         lambda pin, v: (f"a {pin}", f"a {describe(type(v))}"),
     ),
     "ID": Kind(

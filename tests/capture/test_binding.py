@@ -25,7 +25,7 @@ class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.fc, self.norm = nn.Linear(3, 3), nn.BatchNorm1d(3)
-        self.scale, self.sizes = 0.5, [1, 2]
+        self.scale, self.sizes, self.shape = 0.5, [1, 2], (3, (4, 5))
 
     def forward(self, x):
         return x + self.norm(self.fc(x)) * self.scale
@@ -46,6 +46,7 @@ class Net(nn.Module):
 def assume(made, source, module):
     """What a capture of the whole module assumes."""
     made.add("TYPE", source, type(module))
+    made.add("ID", S.TypeOf(source), type(module))
     made.add("HAS_KEY", S.OwnDict(source), ("forward", False))
     made.add("ID", S.ClassAttr(S.TypeOf(source), "forward"), type(module).forward)
     made.add("EQUALS", S.Attr(source, "training"), module.training)
@@ -63,6 +64,11 @@ def assume(made, source, module):
         made.add("EQUALS", S.Attr(source, "scale"), module.scale)
         made.add("TYPE", S.Attr(source, "sizes"), list)
         made.add("EQUALS", S.Item(S.Attr(source, "sizes"), 1), 2)
+        shape = S.Attr(source, "shape")
+        for of in (shape, S.Item(shape, 1)):
+            made.add("TYPE", of, tuple)
+            made.add("LENGTH", of, 2)
+        made.add("EQUALS", S.Item(S.Item(shape, 1), 0), 4)
 
 
 def assumptions(net, x):
@@ -133,6 +139,9 @@ CHANGES = {
     "counter": (lambda net: setattr(net, "step", net.step + 1), True),
     "list": (lambda net: first(net).sizes.__setitem__(1, 3), False),
     "list, unread": (lambda net: first(net).sizes.__setitem__(0, 3), True),
+    "tuple": (lambda net: setattr(first(net), "shape", (3, (5, 5))), False),
+    "tuple, unread": (lambda net: setattr(first(net), "shape", (2, (4, 6))), True),
+    "shorter tuple": (lambda net: setattr(first(net), "shape", (3, (4,))), False),
     "hook": (lambda net: first(net).register_forward_hook(lambda *a: None), False),
     "shadowed method": (lambda net: setattr(first(net), "forward", len), False),
     "class": (lambda net: setattr(first(net), "__class__", Net), False),
