@@ -262,8 +262,9 @@ def tour(
     )
     train_side_by_side(runners, sums, batch, console)
 
-    console.print(stages(stats()))
-    for reason in stats().get("reasons", []):
+    made = stats()
+    console.print(stages(made))
+    for reason in made.get("reasons", []):
         console.print(f"graph break: {reason}", markup=False)
     console.out(curves_in_terminal(runners, console.width), highlight=False)
     curves_as_picture(runners, out)
@@ -284,6 +285,8 @@ def tour(
         f"{relative_difference(eager.losses, fast.losses):.1e} in all; curves in {out}"
     )
     faults = [f"{r.name}: {s:.1%} right" for r, s in zip(runners, scores) if s < wanted]
+    if made.get("kernels") == 0:
+        faults.append("nothing was compiled: both models ran eagerly")
     if not apart <= CLOSE:  # also where a loss is NaN
         faults.append(f"the losses of the first {FIRST_STEPS} steps differ by more than {CLOSE}")
     for fault in faults:

@@ -80,3 +80,17 @@ def test_what_it_draws_with_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(tour, "find_spec", lambda name: name != "plotext")
     code, said, _ = run(tmp_path, "--compiler", "identity")
     assert code == 2 and "pip install 'minicompiler[tour]'" in said.replace("\n", " ")
+
+
+def test_nothing_compiled_fails(tmp_path, monkeypatch):
+    kept = (lambda loss: loss, lambda: {"kernels": 0, "reasons": ["because [of] this"]})
+    monkeypatch.setattr(tour, "compiler_named", lambda name: kept)
+    code, said, _ = run(tmp_path, "--wanted", "0")
+    assert code == 1 and "nothing was compiled" in said and "break: because [of] this" in said
+
+
+@pytest.mark.slow
+def test_the_compiler_itself(tmp_path):
+    code, said, _ = run(tmp_path, "--wanted", "0")
+    assert code == 0, said
+    assert "1 frames, 1 graphs, 0 breaks" in said and "0 operators left to torch" in said
