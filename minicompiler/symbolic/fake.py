@@ -65,9 +65,7 @@ class Fake(torch.Tensor):
         raise Unsupported("data_ptr() of a tensor while it is compiled", "it has no memory yet")
 
     def numpy(self, **_: Any) -> Any:
-        raise Unsupported(
-            "numpy() of a tensor while it is compiled", "its values are not known yet"
-        )
+        raise Unsupported("numpy() of a tensor while it is compiled", "it has no values yet")
 
     def tolist(self) -> Any:
         raise Unsupported("tolist() depends on data", "keep the computation in tensors")
@@ -121,21 +119,22 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if t.is_conj() or t.is_neg():
             raise Unsupported("a lazily conjugated or negated tensor", "call resolve_conj() first")
         with torch.utils._python_dispatch._disable_current_modes():
-            real = t.meta if isinstance(t, Fake) else t
-            storage = real.untyped_storage()
-            if isinstance(t, Fake):
-                mine = storage
-            elif storage._cdata in self._storages:
-                mine = self._storages[storage._cdata][1]
-            else:
-                mine = torch.UntypedStorage(storage.nbytes(), device=META)  # type: ignore[no-untyped-call]
-                self._storages[storage._cdata] = t.detach(), mine
             meta = torch.empty(0, dtype=t.dtype, device=META)
-            meta.set_(mine, t.storage_offset(), t.size(), t.stride())
+            meta.set_(self._storage(t), t.storage_offset(), t.size(), t.stride())
             fake = Fake(meta, t.device, grad)
         if isinstance(t, torch.nn.Parameter):
             fake._is_param = True
         return fake
+
+    def _storage(self, t: torch.Tensor) -> torch.UntypedStorage:
+        """The same memoryless storage for all views of one real storage."""
+        if isinstance(t, Fake):
+            return t.meta.untyped_storage()
+        real = t.untyped_storage()
+        if real._cdata not in self._storages:
+            made = torch.UntypedStorage(real.nbytes(), device=META)  # type: ignore[no-untyped-call]
+            self._storages[real._cdata] = t.detach(), made  # `t` keeps the address taken
+        return self._storages[real._cdata][1]
 
     def _empty(self, spec: TensorSpec) -> torch.Tensor:
         env = self.env or ShapeEnv()
@@ -148,14 +147,15 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return base.as_strided(size, stride, offset)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if (
-            func in PLAIN_INTS
-        ):  # C++ code that takes no symbolic sizes: they are guarded to be these
+        kwargs = kwargs or {}
+        if func in PLAIN_INTS:  # asked by C++ that takes no symbolic sizes: guards that they stay
             return [*map(int, PLAIN_INTS[func](args[0]))]
         how = kernels.plan(func)
         if how.decomposes:  # inference_mode brings composites down whole
             with self:
-                return func.decompose(*args, **(kwargs or {}))
+                return func.decompose(*args, **kwargs)
+        if any(not isinstance(t, Fake) for t in how.written(args, kwargs)):
+            raise Unsupported(f"{func} writes to a tensor that is no input of the graph")
         fakes: list[Fake] = []
 
         def take(t: torch.Tensor) -> Fake:
@@ -163,13 +163,13 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return fakes[-1]
 
         args = over_tensors(take, args)
-        kwargs = {k: over_tensors(take, v) for k, v in kwargs.items()} if kwargs else {}
+        kwargs = {k: over_tensors(take, v) for k, v in kwargs.items()}
         device = _result_device(func, fakes, kwargs)
+        metas = over_tensors(_meta_of, args)
         inner = {k: over_tensors(_meta_of, v) for k, v in kwargs.items() if k != "generator"}
         if how.takes_device and (not fakes or inner.get("device") is not None):
             inner["device"] = META
-        metas = over_tensors(_meta_of, args)
-        symbolic = self.env is not None and _any_symbol(metas, *inner.values())
+        symbolic = self.env is not None and _any_symbol([metas, *inner.values()])
         outs = kernels.symbolic(func, metas, inner) if symbolic else how.run(metas, inner, device)
         same = {id(f.meta): f for f in fakes} if how.writes else {}
         outs = over_tensors(lambda m: same[id(m)] if id(m) in same else Fake(m, device), outs)
@@ -178,15 +178,12 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return outs
 
 
-def _any_symbol(*args: Any) -> bool:
-    return any(
-        _any_symbol(*x)
-        if isinstance(x, list | tuple)
-        else x._has_symbolic_sizes_strides
-        if isinstance(x, torch.Tensor)
-        else isinstance(x, torch.SymInt | torch.SymFloat)
-        for x in args
-    )
+def _any_symbol(x: Any) -> bool:
+    if isinstance(x, list | tuple):
+        return any(map(_any_symbol, x))
+    if isinstance(x, torch.Tensor):
+        return x._has_symbolic_sizes_strides
+    return isinstance(x, torch.SymInt | torch.SymFloat)
 
 
 def _meta_of(fake: Any) -> torch.Tensor:
@@ -196,27 +193,26 @@ def _meta_of(fake: Any) -> torch.Tensor:
 def _result_device(func: OpOverload, fakes: list[Fake], kwargs: dict[str, Any]) -> torch.device:
     """Eager's rule: one device, besides which a 0-d tensor of the CPU may join."""
     if kwargs.get("device") is not None:
-        return torch.device(kwargs["device"])
-    if not fakes:
-        return CPU
-    first = fakes[0].device
+        device = torch.device(kwargs["device"])
+        if device.type != "cuda" or device.index is not None:
+            return device
+        return torch.device("cuda", torch.cuda.current_device() if torch.cuda.is_available() else 0)
+    first = fakes[0].device if fakes else CPU
+    if len(fakes) < 2 or func in MIXED_DEVICES:
+        return first
     devices = {f.device for f in fakes if f.dim() or f.device != CPU}
-    if len(devices) <= 1 or func in MIXED_DEVICES:
-        return first if func in MIXED_DEVICES or not devices else devices.pop()
-    a, b = sorted(map(str, devices))[:2]
-    raise RuntimeError(
-        "Expected all tensors to be on the same device, but found at least two devices, "
-        f"{a} and {b}! ({func})"
-    )
+    if len(devices) > 1:
+        a, b = sorted(map(str, devices))[:2]
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"{a} and {b}! ({func})"
+        )
+    return devices.pop() if devices else first
 
 
 aten = torch.ops.aten
 PLAIN_INTS: dict[OpOverload, Callable[[torch.Tensor], Any]]
 PLAIN_INTS = {aten.size.default: torch.Tensor.size, aten.stride.default: torch.Tensor.stride}
 # copies, and indexing a tensor of the GPU by one of the CPU
-MIXED_DEVICES = {
-    aten.copy_.default,
-    aten.index.Tensor,
-    aten.index_put.default,
-    aten.index_put_.default,
-}
+MIXED_DEVICES = {aten.copy_.default, aten.index.Tensor, aten.index_put.default}
+MIXED_DEVICES |= {aten.index_put_.default}

@@ -71,6 +71,11 @@ def gradient(device: Any, grad: Tensor, x: Tensor, *_: Any) -> Tensor:
     return loop(grad.dtype, grad, x)
 
 
+def dropout(device: Any, x: Tensor, p: float, train: bool | None) -> Any:
+    mask = like(x, torch.bool)
+    return loop(x.dtype, x, mask), mask
+
+
 RULES |= {
     **dict.fromkeys(("relu", "abs", "hardswish"), same),
     "hardtanh": lambda device, x, *_: like(x),
@@ -84,7 +89,7 @@ RULES |= {
     "bitwise_right_shift.Scalar_Tensor": common,
     "floor_divide": lambda device, a, b: call(aten.div.Tensor_mode, a, b, rounding_mode="floor"),
     "rsub.Tensor": lambda device, a, b, alpha=1: call(aten.sub.Tensor, b, a, alpha=alpha),
-    "native_dropout": lambda device, x, p, train: (like(x), like(x, torch.bool)),
+    "native_dropout": dropout,
     "native_dropout_backward": gradient,
 }
 
