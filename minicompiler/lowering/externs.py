@@ -12,7 +12,7 @@ from torch._ops import OpOverload
 from ..errors import Unsupported
 from ..ir.nodes import BufferRef, Extern, Layout
 from ..report.record import current as record
-from .lazy import Box, Lazy, building, more, pointwise
+from .lazy import Lazy, building, in_memory, more, pointwise
 from .table import aten, spec
 
 # Library calls that write to a given output, and do not care how their inputs are strided.
@@ -87,9 +87,7 @@ def call(target: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:
     kind: Any = "extern" if known else "fallback"
     building().emit(Extern(names, layouts, target, args, kwargs, out, kind))
     made = [
-        Lazy(Box(s.device, s.dtype, s.size, ref=BufferRef(name, layout)), s.size, (), s.stride)
-        if s is not None and name is not None and layout is not None
-        else None
-        for s, name, layout in zip(specs, names, layouts)
+        in_memory(BufferRef(name, layout), layout.stride) if name and layout else None
+        for name, layout in zip(names, layouts)
     ]
     return tuple(made) if isinstance(returned, (list, tuple)) else made[0]

@@ -17,12 +17,13 @@ from ..report.record import current as record
 from ..settings import config
 from ..symbolic.expr import Expr, as_expr, sym
 from ..symbolic.shapes import TensorSpec
-from . import creation, indexing, pointwise, reductions, reshaping  # noqa: F401  (fill the table)
+from . import creation, indexing, lazy, pointwise, reductions, reshaping  # noqa: F401
 from .externs import call, is_extern, reference, stored
-from .lazy import COSTLY, LONG, MANY_READS, Box, Lazy, building, building_program
+from .lazy import Box, Lazy, building, building_program, generated, in_memory
 from .promotion import SUPPORTED, cast
-from .table import BY_NAME, LOWERINGS, VIEWS, aten
+from .table import BY_NAME, LOWERINGS, VIEWS, aten, spec
 
+# every operator that some lowering above is registered for
 KNOWN = frozenset(LOWERINGS)
 
 
@@ -55,21 +56,17 @@ def _placeholder(node: fx.Node) -> Any:
         return val
     layout = Layout(val.device, val.dtype, val.size, val.stride)
     building().program.inputs[node.name] = layout
-    ref = BufferRef(node.name, layout)
-    return Lazy(Box(val.device, val.dtype, val.size, ref=ref), val.size, (), val.stride)
+    return in_memory(BufferRef(node.name, layout), val.stride)
 
 
 def _constant(node: fx.Node, tensor: torch.Tensor) -> Lazy:
     """A tensor that the graph holds; a scalar of the CPU becomes a number in the loops."""
-    layout = layout_of(tensor)
-    box = Box(tensor.device, tensor.dtype, layout.size)
-    if tensor.ndim == 0 and tensor.device.type == "cpu" and tensor.dtype in SUPPORTED:
-        value, dtype = tensor.item(), tensor.dtype
-        box.loop = Pointwise(tensor.device, dtype, (), lambda index: ops.constant(value, dtype))
-    else:
-        building().program.constants[node.name] = tensor
-        box.ref = BufferRef(node.name, layout)
-    return Lazy(box, layout.size, (), layout.stride)
+    layout, dtype = layout_of(tensor), tensor.dtype
+    if tensor.ndim == 0 and tensor.device.type == "cpu" and dtype in SUPPORTED:
+        value = tensor.item()
+        return generated(lambda index: ops.constant(value, dtype), like=spec(), weight=0)
+    building().program.constants[node.name] = tensor
+    return in_memory(BufferRef(node.name, layout), layout.stride)
 
 
 def _call(node: fx.Node, values: dict[fx.Node, Any]) -> Any:
@@ -144,7 +141,7 @@ def readers(node: fx.Node) -> list[fx.Node]:
 def _worth_storing(node: fx.Node, box: Box) -> bool:
     """Whether a fresh pointwise value gets a buffer at once, rather than being computed in each of
     its readers. Fusion may still keep it out of memory."""
-    if not config.inline_pointwise or box.weight > LONG or len(box.reads) > MANY_READS:
+    if not config.inline_pointwise or box.weight > lazy.LONG or len(box.reads) > lazy.MANY_READS:
         return True
     users = readers(node)
     if len(users) < 2 or not box.reads:
@@ -154,7 +151,7 @@ def _worth_storing(node: fx.Node, box: Box) -> bool:
         for user in users
     )
     # who loads it reads one buffer, who computes it again reads all of `reads`
-    return stored_anyway or box.weight >= COSTLY or len(box.reads) > 1
+    return stored_anyway or box.weight >= lazy.COSTLY or len(box.reads) > 1
 
 
 # ------------------------------------------------------------------------------- outputs, mutations

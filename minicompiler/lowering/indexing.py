@@ -12,11 +12,11 @@ from typing import Any, Literal
 import torch
 
 from ..ir import ops
-from ..ir.nodes import BufferRef, Computed, Index, Scatter
+from ..ir.nodes import Index, Scatter
 from ..symbolic.expr import Expr, as_expr, max_, min_, sym
 from ..symbolic.ranges import index_range, proves_inside
 from ..symbolic.shapes import broadcast_shapes
-from .lazy import COSTLY, Lazy, Loader, building, loop_box, pointwise
+from .lazy import COSTLY, Lazy, Loader, building, pointwise, written
 from .pointwise import masked_fill
 from .promotion import Number, cast, compute_dtype, number
 from .reshaping import axis
@@ -175,11 +175,8 @@ def scattered(
     base = pointwise(lambda v: cast(v, x.dtype, dtype), x, like=replace(out, dtype=dtype))
     base.box.stride = out.stride
     older = building().realise(base.box)
-    newer = BufferRef(building().fresh(), older.layout)
     loop = Scatter(out.device, dtype, ranges, target, inner, mode)
-    origins = loop_box(loop, ranges, inputs, 1).origins
-    building().emit(Computed(newer.name, newer.layout, loop, into=older.name), origins)
-    base.box.ref = newer
+    base.box.ref = written(loop, older.layout, older, inputs)
     return base if dtype == out.dtype else each(lambda v: cast(v, dtype, out.dtype), base)
 
 
@@ -203,16 +200,6 @@ def index_put(
     return scattered(x, ranges, source, values, "add" if accumulate else "store", *tensors)
 
 
-@lowering(aten.scatter.src, aten.scatter.value)
-def scatter(x: Lazy, dim: int, index: Lazy, value: Lazy | Number) -> Any:
-    return _along(x, dim, index, value, "store")
-
-
-@lowering(aten.scatter_add.default)
-def scatter_add(x: Lazy, dim: int, index: Lazy, source: Lazy) -> Any:
-    return _along(x, dim, index, source, "add")
-
-
 def _along(
     x: Lazy, dim: int, index: Lazy, value: Lazy | Number, mode: Literal["store", "add"]
 ) -> Any:
@@ -228,18 +215,6 @@ def _along(
     return scattered(x, index.size, target, value, mode, index)
 
 
-@lowering(aten.index_add.default)
-def index_add(x: Lazy, dim: int, index: Lazy, source: Lazy, *, alpha: Number = 1) -> Any:
-    if alpha != 1:
-        return NotImplemented
-    return _rows(x, dim, index, source, "add")
-
-
-@lowering(aten.index_copy.default)
-def index_copy(x: Lazy, dim: int, index: Lazy, source: Lazy) -> Any:
-    return _rows(x, dim, index, source, "store")
-
-
 def _rows(x: Lazy, dim: int, index: Lazy, source: Lazy, mode: Literal["store", "add"]) -> Any:
     """Whole slices x[..., index[j], ...] from source[..., j, ...]."""
     if x.ndim == 0 or index.ndim != 1 or source.ndim != x.ndim:
@@ -248,3 +223,11 @@ def _rows(x: Lazy, dim: int, index: Lazy, source: Lazy, mode: Literal["store", "
     at = position(index, x.size[d], wrap=False)
     target = lambda i: (*i[:d], at((i[d],)), *i[d + 1 :])
     return scattered(x, source.size, target, source, mode, index)
+
+
+lowering(aten.scatter.src, aten.scatter.value)(lambda x, d, i, y: _along(x, d, i, y, "store"))
+lowering(aten.scatter_add.default)(lambda x, d, i, y: _along(x, d, i, y, "add"))
+lowering(aten.index_copy.default)(lambda x, d, i, y: _rows(x, d, i, y, "store"))
+lowering(aten.index_add.default)(
+    lambda x, d, i, y, alpha=1: _rows(x, d, i, y, "add") if alpha == 1 else NotImplemented
+)

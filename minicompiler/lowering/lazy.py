@@ -12,31 +12,19 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from torch import fx
 
+from ..ir import nodes as ir
 from ..ir import ops
-from ..ir.nodes import (
-    BufferRef,
-    Computed,
-    Index,
-    Layout,
-    Loop,
-    Operation,
-    Pointwise,
-    Program,
-    ReduceKind,
-    Reduction,
-    Value,
-)
 from ..report.record import current as record
 from ..symbolic.expr import product
 from ..symbolic.shapes import TensorSpec
 from .views import Size, View, broadcast_index, contiguous
 
-Loader: TypeAlias = Callable[[Index], Value]
+Loader: TypeAlias = Callable[[ir.Index], ir.Value]
 Origins: TypeAlias = dict[fx.Node, None]  # an ordered set
 
 # Computing something of this price again costs more than storing it and reading it back. The
@@ -58,8 +46,8 @@ class Box:
     device: torch.device
     dtype: torch.dtype
     size: Size
-    loop: Loop | None = None
-    ref: BufferRef | None = None
+    loop: ir.Loop | None = None
+    ref: ir.BufferRef | None = None
     stride: Size | None = None
     reads: frozenset[str] = frozenset()
     weight: int = 0
@@ -69,7 +57,7 @@ class Box:
     @property
     def inlines(self) -> bool:
         """Whether a reader runs the body instead of loading a buffer."""
-        return self.ref is None and isinstance(self.loop, Pointwise)
+        return self.ref is None and isinstance(self.loop, ir.Pointwise)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,14 +87,14 @@ class Lazy:
         views = (*self.views, view) if joined is None else (*self.views[:-1], joined)
         return Lazy(self.box, view.size, views)
 
-    def strided(self) -> BufferRef | None:
+    def strided(self) -> ir.BufferRef | None:
         """This tensor as strides over its buffer; None without a buffer or such strides."""
         if self.box.ref is None:
             return None
-        layout: Layout | None = self.box.ref.layout
+        layout: ir.Layout | None = self.box.ref.layout
         for view in self.views:
             layout = view.layout(layout) if layout is not None else None
-        return None if layout is None else BufferRef(self.box.ref.name, layout)
+        return None if layout is None else ir.BufferRef(self.box.ref.name, layout)
 
     def loader(self, size: Size | None = None) -> Loader:
         """How to read an element, as things are now; with `size`, broadcast to that."""
@@ -129,15 +117,20 @@ class Lazy:
         if self.box.ref is not None:
             base = Lazy(self.box, self.box.size)._load()
         else:
-            assert isinstance(self.box.loop, Pointwise)
+            assert isinstance(self.box.loop, ir.Pointwise)
             base = self.box.loop.inner
 
-        def load(index: Index) -> Value:
+        def load(index: ir.Index) -> ir.Value:
             for view in views:
-                index = view.source(index)
+                index = view.at(index)
             return base(index)
 
         return load
+
+
+def in_memory(ref: ir.BufferRef, stride: Size | None = None) -> Lazy:
+    layout = ref.layout
+    return Lazy(Box(layout.device, layout.dtype, layout.size, ref=ref), layout.size, (), stride)
 
 
 def more(size: Size, than: Size) -> bool:
@@ -153,7 +146,7 @@ class Building:
     """The program so far, and the node being lowered."""
 
     def __init__(self, name: str) -> None:
-        self.program = Program(name, {})
+        self.program = ir.Program(name, {})
         self.node: fx.Node | None = None
         self.count = 0
 
@@ -161,11 +154,11 @@ class Building:
         self.count += 1
         return f"buf{self.count - 1}"
 
-    def emit(self, operation: Operation, origins: Origins | None = None) -> None:
+    def emit(self, operation: ir.Operation, origins: Origins | None = None) -> None:
         """Append an operation that computes `origins`, by default the node being lowered."""
         self.program.operations.append(operation)
         origins = origins if origins is not None else {self.node: None} if self.node else {}
-        if isinstance(operation, Computed):
+        if isinstance(operation, ir.Computed):
             record().count("loops")
         names = [node.name for node in origins]
         lines = dict.fromkeys(node.meta.get("stack") or "" for node in origins)
@@ -173,13 +166,13 @@ class Building:
             if name is not None:
                 self.program.origins[name] = names + [line for line in lines if line]
 
-    def realise(self, box: Box) -> BufferRef:
+    def realise(self, box: Box) -> ir.BufferRef:
         """The buffer of `box`, which from here on it is."""
         if box.ref is None:
             assert box.loop is not None
             size, stride = box.size, box.stride or contiguous(box.size)
-            box.ref = BufferRef(self.fresh(), Layout(box.device, box.dtype, size, stride))
-            self.emit(Computed(box.ref.name, box.ref.layout, box.loop), box.origins)
+            box.ref = ir.BufferRef(self.fresh(), ir.Layout(box.device, box.dtype, size, stride))
+            self.emit(ir.Computed(box.ref.name, box.ref.layout, box.loop), box.origins)
         return box.ref
 
 
@@ -203,7 +196,7 @@ def building() -> Building:
 # ------------------------------------------------------------------------------- making new values
 
 
-def loop_box(loop: Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> Box:
+def loop_box(loop: ir.Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> Box:
     """A box for a loop that reads `inputs`, whose loaders were taken before."""
     made = Box(loop.device, loop.dtype, size, loop, weight=weight)
     for box in (x.box for x in inputs):
@@ -213,7 +206,7 @@ def loop_box(loop: Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> Box
             made.reads |= box.reads
             made.weight += box.weight
             made.origins |= box.origins
-        after = box.epilogue or isinstance(box.loop, Reduction)
+        after = box.epilogue or isinstance(box.loop, ir.Reduction)
         made.epilogue |= after and product(box.size) == product(size)
     if (node := building().node) is not None:
         made.origins[node] = None
@@ -221,7 +214,7 @@ def loop_box(loop: Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> Box
 
 
 def pointwise(
-    body: Callable[..., Value], *inputs: Lazy, like: Lazy | TensorSpec, weight: int = 1
+    body: Callable[..., ir.Value], *inputs: Lazy, like: Lazy | TensorSpec, weight: int = 1
 ) -> Lazy:
     """out[i] = body(*values of inputs at i), each broadcast to the size of `like`, in its dtype."""
     loaders = [x.loader(like.size) for x in inputs]
@@ -231,20 +224,29 @@ def pointwise(
 
 def generated(inner: Loader, *inputs: Lazy, like: Lazy | TensorSpec, weight: int = 1) -> Lazy:
     """out[i] = inner(i); `inputs` are what `inner` reads, by loaders taken before."""
-    loop = Pointwise(like.device, like.dtype, like.size, inner)
+    loop = ir.Pointwise(like.device, like.dtype, like.size, inner)
     return Lazy(loop_box(loop, like.size, inputs, weight), like.size)
 
 
 def folding(
-    kind: ReduceKind, x: Lazy, dims: Sequence[int], dtype: torch.dtype, load: Loader
+    kind: ir.ReduceKind, x: Lazy, dims: Sequence[int], dtype: torch.dtype, load: Loader
 ) -> Lazy:
     """`x` reduced over `dims`, without them. `load` reads x as `dtype` (for argmin, as it is)."""
     kept = [d for d in range(x.ndim) if d not in dims]
 
-    def inner(index: Index, folded: Index) -> Value:
+    def inner(index: ir.Index, folded: ir.Index) -> ir.Value:
         at = dict(zip(kept, index)) | dict(zip(dims, folded))
         return load(tuple(at[d] for d in range(x.ndim)))
 
     size, folded = tuple(x.size[d] for d in kept), tuple(x.size[d] for d in dims)
-    loop = Reduction(x.device, dtype, size, folded, kind, inner)
+    loop = ir.Reduction(x.device, dtype, size, folded, kind, inner)
     return Lazy(loop_box(loop, size, [x], 1), size)
+
+
+def written(loop: ir.Scatter, layout: ir.Layout, older: ir.BufferRef | None, reads: Any) -> Any:
+    """A BufferRef: `loop`, which reads the tensors `reads`, run into the memory of `older`, or into
+    fresh memory."""
+    ref = ir.BufferRef(building().fresh(), layout)
+    origins = loop_box(loop, loop.ranges, reads, 0).origins
+    building().emit(ir.Computed(ref.name, layout, loop, older.name if older else None), origins)
+    return ref

@@ -286,15 +286,12 @@ lowering("clamp_max")(row("minimum"))
 
 
 def _ignoring_nan(called: str) -> Callable[..., Any]:
-    def rule(x: Lazy, other: Lazy) -> Any:
-        if not result_type((x, other)).is_floating_point:
-            return row(called)(x, other)
-        body = lambda a, b: ops.where(
-            ops.isnan(a), b, ops.where(ops.isnan(b), a, ops.call(called, a, b))
-        )
-        return elementwise(body, x, other, weight=4)
+    def body(a: Value, b: Value) -> Value:
+        return ops.where(ops.isnan(a), b, ops.where(ops.isnan(b), a, ops.call(called, a, b)))
 
-    return rule
+    return lambda x, y: (
+        elementwise(body, x, y) if spec().dtype.is_floating_point else row(called)(x, y)
+    )
 
 
 lowering("fmax")(_ignoring_nan("maximum"))

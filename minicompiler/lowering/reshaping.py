@@ -8,14 +8,18 @@ from typing import Any
 import torch
 
 from ..ir import ops
-from ..ir.nodes import BufferRef, Index, Layout, Value
+from ..ir.nodes import BufferRef, Index, Layout, Scatter, Value
 from ..symbolic.expr import Expr, as_expr
 from . import views
-from .lazy import Box, Lazy, building
+from .lazy import Lazy, building, in_memory, written
 from .promotion import cast, number, plain
 from .table import aten, each, lowering, made, spec
 
 Int = int | Expr
+
+# Up to so many parts of a `cat`, each element looks for its own: a GPU masks loads at no cost, a
+# CPU loop keeps its vectors only where the choice is of two, or the same for a whole row.
+FEW_PARTS = {"cuda": 16, "row": 4, "element": 2}
 
 
 def axis(dim: int, ndim: int) -> int:
@@ -126,7 +130,7 @@ def as_strided(
     shifted = ref.name in building().program.inputs and storage_offset is not None
     if ref.layout.stride != x.stride or outside or shifted:
         return NotImplemented
-    return Lazy(Box(x.device, x.dtype, sizes, ref=BufferRef(ref.name, layout)), sizes)
+    return in_memory(BufferRef(ref.name, layout))
 
 
 @lowering(aten.view.dtype)
@@ -142,8 +146,12 @@ def bitcast(x: Lazy, dtype: torch.dtype) -> Any:
 @lowering(aten.flip.default)
 def flip(x: Lazy, dims: Sequence[int]) -> Lazy:
     turned, load = {axis(d, x.ndim) for d in dims}, x.loader()
-    at = lambda i: tuple(x.size[d] - 1 - j if d in turned else j for d, j in enumerate(i))
-    return made(lambda index: load(at(index)), x)
+
+    def inner(index: Index) -> Value:
+        last = ((i, n - 1 - i) for i, n in zip(index, x.size))
+        return load(tuple(pair[d in turned] for d, pair in enumerate(last)))
+
+    return made(inner, x)
 
 
 # ------------------------------------------------------------------------------------ several parts
@@ -177,7 +185,24 @@ def cat(tensors: Sequence[Lazy], dim: int = 0) -> Lazy:
         rest = ops.masked(ops.logical_not(mine), lambda: choose(k + 1, index), 0, out.dtype)
         return ops.where(mine, first, rest)
 
+    within = "element" if out.stride[at] == 1 else "row"
+    if len(parts) > FEW_PARTS.get(out.device.type, FEW_PARTS[within]):
+        return _written_in_turn(parts, at, starts)
     return made(lambda index: choose(0, index), *parts, weight=2 * len(parts))
+
+
+def _written_in_turn(parts: Sequence[Lazy], at: int, starts: Sequence[Expr]) -> Lazy:
+    """Each part written to its place in one buffer."""
+    out, ref = spec(), None
+    layout = Layout(out.device, out.dtype, out.size, out.stride)
+    for x, start in zip(parts, starts):
+        load, dtype = x.loader(), x.dtype
+        target = lambda i, start=start: (*i[:at], i[at] + start, *i[at + 1 :])
+        inner = lambda i, load=load, dtype=dtype: cast(load(i), dtype, out.dtype)
+        loop = Scatter(out.device, out.dtype, x.size, target, inner)
+        ref = written(loop, layout, ref, [x])
+    assert ref is not None
+    return in_memory(ref)
 
 
 @lowering(aten.constant_pad_nd.default)

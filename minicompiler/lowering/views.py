@@ -1,7 +1,7 @@
 """Views as index functions.
 
-A view answers two questions: where in its source an element lies (`source`), and what strides show
-it without a copy (`layout`, None where no strides do). `then` joins a view with a following one.
+A view answers two questions: where in its source an element lies (`at`), and what strides show it
+without a copy (`layout`, None where no strides do). `then` joins a view with a following one.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,9 +29,6 @@ class View:
     size: Size
     at: Callable[[Index], Index]
 
-    def source(self, index: Index) -> Index:
-        return self.at(index)
-
     def layout(self, source: Layout) -> Layout | None:
         return None
 
@@ -44,12 +41,10 @@ class Affine(View):
     """A view that moves along its source in fixed steps, so strides always show it."""
 
     def layout(self, source: Layout) -> Layout:
-        first = self.at((ZERO,) * len(self.size))
-        unit = [
-            (ZERO,) * d + (ONE,) + (ZERO,) * (len(self.size) - d - 1) for d in range(len(self.size))
-        ]
-        start = source.index(first)
-        stride = tuple(source.index(self.at(i)) - start for i in unit)
+        dims = range(len(self.size))
+        start = source.index(self.at(tuple(ZERO for _ in dims)))
+        steps = (self.at(tuple(ONE if e == d else ZERO for e in dims)) for d in dims)
+        stride = tuple(source.index(step) - start for step in steps)
         return replace(source, size=self.size, stride=stride, offset=start)
 
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minicompiler.errors import Unsupported
+from minicompiler.ir.nodes import Scatter
 from tests.lowering.tensors import DTYPES, build, tensors
 from tests.lowering.tracing import check, loops
 
@@ -168,3 +169,10 @@ def test_moved_elements():
 def test_bits():
     check(lambda x: x.view(torch.int32) & 0x7FFFFFFF, torch.randn(5))
     check(lambda x: x.view(torch.float16), torch.arange(5, dtype=torch.int16))
+
+
+def test_many_parts_are_written_in_turn():
+    parts = [torch.rand(3, n) for n in range(12)]
+    program = check(lambda *xs: torch.cat([x * 2 for x in xs], 1) + 1, *parts)
+    writes = [op for op in loops(program) if isinstance(op.loop, Scatter)]
+    assert [op.into for op in writes] == [None, *(op.name for op in writes[:-1])]
