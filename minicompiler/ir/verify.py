@@ -100,6 +100,10 @@ class BodyChecker(DtypeHandler):
             raise Fault(f"masked gives {value} where it says {dtype}")
         return value
 
+    def random(self, kind: str, seed: torch.dtype, offset: torch.dtype) -> torch.dtype:
+        self.operands("random", seed, offset)
+        return super().random(kind, seed, offset)
+
     def default(self, name: str, *operands: torch.dtype) -> torch.dtype:
         self.operands(name, *operands)
         return super().default(name, *operands)
