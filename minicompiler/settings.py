@@ -31,6 +31,7 @@ class Config:
     # lower, schedule
     stop_after: str | None = None  # run the real code part of the way: one of STAGES
     fusion: bool = True  # False: one kernel a loop, for ablations
+    templates: bool = False  # our own matrix products on GPUs, with what follows them fused in
     inline_pointwise: bool = True  # False: every operator gets a buffer of its own
     verify: bool = False  # check every intermediate form against its invariants
     # codegen, runtime

@@ -17,6 +17,7 @@ from .kernels import kernel
 from .memory import MemoryPlan
 from .plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse, Step
 from .split import split_reductions
+from .templates import product_kernel, product_of
 from .verify import verify_plan
 
 __all__ = [
@@ -47,15 +48,26 @@ def planned(program: Program, groups: list[Group]) -> Plan:
     for number, group in enumerate(groups):
         for name in {*group.reads, *group.writes}:  # writes: by the older names too
             users.setdefault(name, set()).add(number)
-    actions: list[Kernel | Extern] = []
+    products = {
+        n: k for n in range(len(groups)) if (k := product_of(groups, n, outputs)) is not None
+    }
+    kept, actions = [], list[Kernel | Extern]()
     for number, group in enumerate(groups):
-        (operation, *more) = (node.about.operation for node in group.nodes)
+        if number in products.values():
+            continue  # runs in the kernel of its reader
+        kept.append(group)
+        operation = group.nodes[0].about.operation
         if isinstance(operation, Extern):
             actions.append(operation)
             continue
         needed = {n for n in group.makes if n in outputs or users.get(n, set()) - {number}}
-        actions.append(kernel(group, kernel_name(program, group, number), needed))
-    steps, peak = MemoryPlan(program, groups, actions).steps()
+        name = kernel_name(program, group, number)
+        if number in products:
+            product = groups[products[number]].nodes[0].about.operation
+            actions.append(product_kernel(product, group, name, needed))
+        else:
+            actions.append(kernel(group, name, needed))
+    steps, peak = MemoryPlan(program, kept, actions).steps()
     return Plan(program, steps, peak)
 
 

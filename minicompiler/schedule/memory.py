@@ -93,6 +93,8 @@ class MemoryPlan:
 
     def _overwrite(self, time: int, kernel: Kernel) -> Kernel:
         """Let what the kernel makes be written over what it reads for the last time."""
+        if kernel.template is not None:  # other tiles still read what one has written
+            return kernel
         group = self.groups[time]
         when = dict(zip((node.name for node in kernel.nodes), kernel.passes))
         for place, node in enumerate(kernel.nodes):
