@@ -6,7 +6,8 @@ import torch
 from torch import fx
 from torch._ops import OpOverload
 
-from ..symbolic.shapes import is_contiguous
+from ..symbolic.expr import Expr
+from ..symbolic.shapes import TensorSpec, is_contiguous
 
 aten = torch.ops.aten
 
@@ -30,6 +31,64 @@ def dead_code(graph: fx.Graph) -> None:
     for node in reversed(graph.nodes):
         if node.op == "call_function" and not node.users and not node.meta.get("effect"):
             graph.erase_node(node)
+
+
+# the number that these fill their result with; None: none, or the argument after the operands
+_FILL: dict[str, int | None] = {
+    "zeros_like": 0,
+    "new_zeros": 0,
+    "zero": 0,
+    "ones_like": 1,
+    "new_ones": 1,
+}
+_FILL |= {n: None for n in "empty_like new_empty new_empty_strided full_like new_full fill".split()}
+
+
+def forget_operands(graph: fx.Graph) -> None:
+    """Operators that take from an operand nothing but its shape lose it: whoever recomputes them
+    need not keep the operand, and nothing need compute it."""
+    for node in list(graph.nodes):
+        op = node.target
+        if not isinstance(op, OpOverload) or node.meta.get("effect"):
+            continue
+        name = op._schema.name.removeprefix("aten::")
+        spec = node.meta["val"]
+        if name == "copy" and node.args[0].target is not aten.empty_strided.default:
+            _replace_operand(graph, node, node.args[0].meta["val"])
+        elif name in _FILL and isinstance(spec, TensorSpec):
+            value = _FILL[name] if _FILL[name] is not None else node.args[-1]
+            with graph.inserting_before(node):
+                if name in ("empty_like", "new_empty", "new_empty_strided"):
+                    new = empty(graph, spec)
+                elif is_contiguous(spec) and not isinstance(value, fx.Node):
+                    new = full(graph, spec, value)
+                else:
+                    continue
+            new.meta = dict(node.meta)
+            node.replace_all_uses_with(new)
+
+
+def _replace_operand(graph: fx.Graph, node: fx.Node, spec: TensorSpec) -> None:
+    with graph.inserting_before(node):
+        new = empty(graph, spec)
+    new.meta = {**node.meta, "val": spec}
+    node.args = (new, *node.args[1:])
+
+
+def empty(graph: fx.Graph, spec: TensorSpec) -> fx.Node:
+    where: dict[str, Any] = {"dtype": spec.dtype, "device": spec.device}
+    sizes = [*map(plain, spec.size)], [*map(plain, spec.stride)]
+    return graph.call_function(aten.empty_strided.default, sizes, where)
+
+
+def full(graph: fx.Graph, spec: TensorSpec, value: Any) -> fx.Node:
+    where: dict[str, Any] = {"dtype": spec.dtype, "device": spec.device}
+    return graph.call_function(aten.full.default, ([*map(plain, spec.size)], value), where)
+
+
+def plain(n: Expr) -> Any:
+    """A constant size as an int, which the interpreter of the graph needs."""
+    return n.const if n.is_const else n
 
 
 def is_view(node: fx.Node) -> bool:
@@ -101,10 +160,9 @@ def fold_constants(graph: fx.Graph) -> None:
         if spec.dtype.is_complex or not is_contiguous(spec):
             continue
         with graph.inserting_before(node):
-            where = {"dtype": spec.dtype, "device": spec.device}
-            full = graph.call_function(aten.full.default, (list(spec.size), value), where)
-        full.meta = dict(node.meta)
-        node.replace_all_uses_with(full)
+            new = full(graph, spec, value)
+        new.meta = dict(node.meta)
+        node.replace_all_uses_with(new)
 
 
 def _on_scalars(node: fx.Node) -> Any:

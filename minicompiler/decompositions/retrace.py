@@ -12,7 +12,7 @@ from torch.fx.node import map_aggregate
 from ..errors import InternalError
 from ..symbolic.fake import Fake, FakeMode
 from ..symbolic.shapes import TensorSpec, is_dense, stride_order
-from .passes import dead_code, fold_constants, share_common
+from .passes import dead_code, fold_constants, forget_operands, share_common
 from .table import RULES
 
 aten = torch.ops.aten
@@ -40,6 +40,7 @@ def decompose(graph: Graph, known: Collection[OpOverload]) -> Graph:
     for node in graph.graph.nodes:
         retrace.step(node)
     new = retrace.graph
+    forget_operands(new)
     fold_constants(new)
     share_common(new)
     dead_code(new)

@@ -118,6 +118,7 @@ def run_both(
     nonleaf: bool = False,
     seed: int = 1,
     rewrite: Callable[[fx.GraphModule], fx.GraphModule] | None = None,
+    identity: bool = True,
 ) -> Run:
     """Outputs, gradients, inputs afterwards, aliasing, versions: all as eager has them."""
     state = torch.get_rng_state()
@@ -162,5 +163,5 @@ def run_both(
     identical = lambda xs: [
         [x is y for y in xs if isinstance(y, Tensor)] for x in xs if isinstance(x, Tensor)
     ]
-    assert identical([*outs, *given]) == identical([*outs2, *given2])
+    assert not identity or identical([*outs, *given]) == identical([*outs2, *given2])
     return run
