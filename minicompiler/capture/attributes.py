@@ -13,7 +13,7 @@ from . import data_model as model
 from . import source as sources
 from .frame_hook import MISSING, own_dict, type_lookup
 from .values import ABSENT, FALSE, NONE, Cell, Const, Dict, Function, Method, Obj, Raised, Slice
-from .values import Super, Tensor, Tuple, Value, describe, new_exception, refuse
+from .values import Super, Tensor, Tuple, Value, describe, new_exception, refuse, trusted
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation
@@ -292,11 +292,19 @@ def super_attribute(ev: "Evaluation", v: Super, name: str) -> Value:
     start = v.start.real
     is_class = is_class and issubclass(of.real, start)
     mro = list((of.real if is_class else of.cls).__mro__)
-    for base in mro[mro.index(start) + 1 :]:
+    owner = of if is_class else ev.class_of(of)
+    for i, base in list(enumerate(mro))[mro.index(start) + 1 :]:
+        source: Any = None
+        if owner.source is not None and not trusted(base.__module__):
+            table = sources.ClassDict(sources.Item(sources.Mro(owner.source), i))
+            source = sources.Item(table, name)
+            if name not in vars(base):
+                ev.assume("HAS_KEY", table, (name, False))
         if name not in vars(base):
             continue
         raw = vars(base)[name]
-        source = ev.class_source(ev.wrap(base, None), name)
+        if source is not None and is_descriptor(raw):
+            ev.assume("ID", source, raw)
         if is_class and type(raw) is FunctionType:
             return ev.wrap(raw, source)
         if is_class and type(raw) is classmethod:

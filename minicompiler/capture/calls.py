@@ -171,6 +171,8 @@ def instantiate(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str
     cls = fn.real
     new = type_lookup(cls, "__new__")
     new_function = new.__func__ if isinstance(new, staticmethod) else new
+    if hasattr(cls, "__del__"):
+        refuse(f"makes a {cls.__name__}, which has a __del__")
     if getattr(cls, "__abstractmethods__", None):
         refuse(f"instantiates the abstract class {cls.__name__}")
     if isinstance(new_function, FunctionType):

@@ -77,7 +77,8 @@ def _set_new(ev: "E", cls: Value, *items: Value) -> Value:
 
 @rule(set.__init__)
 def _set_init(ev: "E", self: Set, *items: Value) -> None:
-    self.change(ev, Set(model.unpack(ev, items[0])).items if items else {})
+    self.change(ev, set.clear)
+    _set_update(ev, self, *items)
 
 
 @rule(dict, OrderedDict)
@@ -327,7 +328,10 @@ def _sort(ev: "E", self: List, key: Value = NONE, reverse: Value = FALSE) -> Non
 
 @rule(sorted)
 def _sorted(ev: "E", items: Value, key: Value = NONE, reverse: Value = FALSE) -> Value:
-    return List(sort(ev, model.unpack(ev, items), key, reverse))
+    # the keys of a set differ, so its own order does not matter
+    unordered = isinstance(items, Set) and constant(key) is None
+    found = list(items.items.values()) if unordered else model.unpack(ev, items)  # type: ignore[attr-defined]
+    return List(sort(ev, found, key, reverse))
 
 
 def sort(ev: "E", items: list[Value], key: Value, reverse: Value) -> list[Value]:
@@ -509,12 +513,13 @@ def _set_contains(ev: "E", self: Set, item: Value) -> Value:
 
 @rule(set.add)
 def _set_add(ev: "E", self: Set, item: Value) -> None:
-    self.change(ev, {**self.items, key_of(item): self.items.get(key_of(item), item)})
+    k = key_of(item)
+    self.change(ev, lambda s: s.add(k), {k: item})
 
 
 @rule(set.discard)
 def _discard(ev: "E", self: Set, item: Value) -> None:
-    self.change(ev, {k: v for k, v in self.items.items() if k != key_of(item)})
+    self.change(ev, lambda s: s.discard(key_of(item)))
 
 
 @rule(set.remove)
@@ -526,15 +531,20 @@ def _remove(ev: "E", self: Set, item: Value) -> None:
 
 @rule(set.clear)
 def _set_clear(ev: "E", self: Set) -> None:
-    self.change(ev, {})
+    self.change(ev, set.clear)
 
 
-@rule(set.update, set.__ior__)
+@rule(set.update)
 def _set_update(ev: "E", self: Set, *others: Value) -> None:
-    items = dict(self.items)
     for other in others:
-        items = Set(model.unpack(ev, other)).items | items
-    self.change(ev, items)
+        more = as_set(ev, other)
+        keys = more.python if isinstance(other, Set) else list(more.items)
+        self.change(ev, lambda s, keys=keys: s.update(keys), more.items)  # type: ignore[misc]
+
+
+def as_set(ev: "E", v: Value) -> Set:
+    """For what does not depend on order."""
+    return v if isinstance(v, Set) else Set(model.unpack(ev, v))
 
 
 RULES[set.__ior__] = lambda ev, self, other: (_set_update(ev, self, other), self)[1]
@@ -542,21 +552,13 @@ RULES[set.__ior__] = lambda ev, self, other: (_set_update(ev, self, other), self
 
 @rule(set.copy, frozenset.copy)
 def _set_copy(ev: "E", self: Set) -> Value:
-    return Set(self.items.values(), self.cls)
+    return Set(self.items.values(), self.cls, python=self.python.copy())
 
 
 def _set_algebra() -> None:
     """Union, difference, ...: on keys, so that any hashable values take part."""
-    combine: dict[str, Callable[[dict[Any, Value], dict[Any, Value]], dict[Any, Value]]] = {
-        "union": lambda a, b: b | a,
-        "intersection": lambda a, b: {k: v for k, v in a.items() if k in b},
-        "difference": lambda a, b: {k: v for k, v in a.items() if k not in b},
-        "symmetric_difference": lambda a, b: {
-            k: v for k, v in (a | b).items() if (k in a) != (k in b)
-        },
-    }
-    signs = {"union": "or", "intersection": "and", "difference": "sub"}
-    signs["symmetric_difference"] = "xor"
+    combine = {"union": "or", "intersection": "and", "difference": "sub"}
+    combine["symmetric_difference"] = "xor"
     relate: dict[str, Callable[[Any, Any], bool]] = {
         "issubset": lambda a, b: a <= b,
         "issuperset": lambda a, b: a >= b,
@@ -569,18 +571,15 @@ def _set_algebra() -> None:
         "__ne__": lambda a, b: a != b,
     }
 
-    def as_items(ev: "E", v: Value) -> dict[Any, Value]:
-        return v.items if isinstance(v, Set) else Set(model.unpack(ev, v)).items
-
-    def combining(f: Any, operator: bool) -> Callable[..., Value]:
+    def combining(name: str, operator: bool) -> Callable[..., Value]:
         def made(ev: "E", self: Value, *others: Value) -> Value:
             if operator and not isinstance(others[0], Set | View):
                 return NOT_IMPLEMENTED
-            items = as_items(ev, self)
-            for other in others:
-                items = f(items, as_items(ev, other))
-            cls = self.cls if isinstance(self, Set) else set
-            return Set(items.values(), frozenset if issubclass(cls, frozenset) else set)
+            sets = [as_set(ev, v) for v in (self, *others)]
+            python = getattr(set(sets[0].python), name)(*(s.python for s in sets[1:]))
+            values = [v for s in sets for v in s.items.values() if key_of(v) in python]
+            frozen = issubclass(sets[0].cls, frozenset)
+            return Set(values, frozenset if frozen else set, python=python)
 
         return made
 
@@ -588,15 +587,15 @@ def _set_algebra() -> None:
         def made(ev: "E", self: Value, other: Value) -> Value:
             if operator and not isinstance(other, Set | View):
                 return NOT_IMPLEMENTED
-            return const_bool(f(as_items(ev, self).keys(), as_items(ev, other).keys()))
+            return const_bool(f(as_set(ev, self).items.keys(), as_set(ev, other).items.keys()))
 
         return made
 
     for of in (set, frozenset, KEYS):
-        for name, f in combine.items():
+        for name, sign in combine.items():
             if hasattr(of, name):
-                rule(getattr(of, name))(combining(f, False))
-            rule(getattr(of, f"__{signs[name]}__"))(combining(f, True))
+                rule(getattr(of, name))(combining(name, False))
+            rule(getattr(of, f"__{sign}__"))(combining(name, True))
         for name, g in relate.items():
             if hasattr(of, name):
                 rule(getattr(of, name))(relating(g, name.startswith("__")))

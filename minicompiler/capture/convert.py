@@ -20,7 +20,7 @@ from ..errors import Unsupported
 from ..settings import config
 from . import builtin_rules, container_rules, polyfills
 from .emit import Text, Unbuildable
-from .evaluator import Evaluation, trusted
+from .evaluator import Evaluation
 from .facts import overlaps
 from .frame import BreakHere, Frame, Handled
 from .guards import GuardSet
@@ -28,12 +28,18 @@ from .resume import LANDINGS, Entry, after, cells, enter
 from .source import Cell as CellSource
 from .source import Const as ConstSource
 from .source import Local
-from .values import NULL, Dict, Lazy, Obj, Raised, Tensor, Value, describe
+from .values import NULL, Dict, Lazy, Obj, Raised, Tensor, Value, describe, trusted
 
 CompileGraph = Callable[[fx.GraphModule, list[Any]], Callable[..., Any]]
 TABLES = (builtin_rules, container_rules, polyfills)  # imported for what they register
 # Frames of Python and torch themselves are not worth a graph of their own, but for these.
-COMPILED_PARTS = ("torch.nn.modules", "torch.nn.utils", "torch.optim", "torch.distributions")
+COMPILED_PARTS: tuple[str, ...] = (
+    "torch.nn.modules",
+    "torch.nn.utils",
+    "torch.optim",
+    "torch.distributions",
+)
+COMPILED_PARTS += ("minicompiler.api",)  # calls a compiled module
 REFUSED_FLAGS = 0x20 | 0x80 | 0x100 | 0x200  # generators and coroutines
 
 
@@ -208,12 +214,15 @@ def finish(
         record.count("graphs")
         compiled = compile_graph(gm, [t.real for t in ev.graph.inputs])
         names_out = "".join(f"{n}, " for n in text.outputs.values())
-        graph_line = f"{names_out + '= ' if names_out else ''}graph({', '.join(inputs)})"
+        run = [f"{names_out + '= ' if names_out else ''}graph({', '.join(inputs)})"]
         text.names["graph"] = compiled
+        if ev.ambient:  # a graph that raises inside a region leaves it as `with` would
+            undo = [f"    {text.setter(key, before)}" for key, (_, before) in ev.ambient.items()]
+            run = ["try:", f"    {run[0]}", "except BaseException:", *undo, "    raise"]
     else:
-        graph_line = "pass"
+        run = []
     guard_aliasing(ev, frame)
-    body = [*text.reads, graph_line, *text.lines]
+    body = [*text.reads, *run, *text.lines]
     source = f"def {safe(code.co_name)}({', '.join(plain.values())}):\n    " + "\n    ".join(body)
     exec(compile(source, f"<replacement of {code.co_name}>", "exec"), text.names)
     replacement = text.names[safe(code.co_name)]
@@ -293,7 +302,8 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     closure = [text.value(frame.cells[n]) for n in cells(frame.code.code)]
     text.effects()
     if closure:
-        make = f"{text.const(FunctionType)}({text.const(landing)}, G, None, None, ({', '.join(closure)},))"
+        shared = f"({', '.join(closure)},)"
+        make = f"{text.const(FunctionType)}({text.const(landing)}, G, None, None, {shared})"
     else:
         make = text.const(FunctionType(landing, ev.f_globals))
     text.lines.append(f"return {make}({', '.join([*stack, *passed])})")

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from . import attributes
 from .frame_hook import MISSING, type_lookup
 from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Generator, Iterator
@@ -310,10 +312,9 @@ def native_iter(ev: "Evaluation", v: Value) -> Value:
         keys = set(of.items)
         return snapshot_iterator(ev, type(iter({})), items, v, lambda: set(of.items) == keys)
     if isinstance(v, Set):
-        seen = dict(v.items)
-        return snapshot_iterator(
-            ev, type(iter(set())), list(seen.values()), v, lambda: v.items.keys() == seen.keys()
-        )
+        seen = set(v.items)
+        kind: Any = type(iter(set()))
+        return snapshot_iterator(ev, kind, v.ordered(), v, lambda: v.items.keys() == seen)
     return refuse(f"iterates over {describe(v)}")
 
 
@@ -428,10 +429,15 @@ def format_(ev: "Evaluation", v: Value, convert: Any, spec: Value) -> Value:
     return found if found is not None else refuse(f"formats {describe(v)}")
 
 
+LEGACY_TENSOR = type(torch.FloatTensor)
+
+
 def is_instance(ev: "Evaluation", v: Value, classes: Value) -> bool:
     if isinstance(classes, Tuple):
         return any(is_instance(ev, v, c) for c in classes.read(ev))
     cls = classes.real
+    if type(cls) is LEGACY_TENSOR:
+        refuse("isinstance with a legacy tensor type", "compare the dtype and the device")
     if not isinstance(cls, type):
         if type(cls).__name__ == "UnionType":
             return any(is_instance(ev, v, ev.wrap(c, None)) for c in cls.__args__)

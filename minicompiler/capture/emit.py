@@ -149,11 +149,14 @@ class Text:
     def effects(self) -> None:
         for of in self.ev.effects.order.values():
             replay(self, of)
-        for key, (setter, before) in self.ev.ambient.items():
-            now = self.ev.ambient_now[key]
-            if now != before:
-                args = ", ".join(map(self.literal, (*key[1:], now)))
-                self.lines.append(f"{self.const(setter)}({args})")
+        for key, (_, before) in self.ev.ambient.items():
+            if (now := self.ev.ambient_now[key]) != before:
+                self.lines.append(self.setter(key, now))
+
+    def setter(self, key: tuple[Any, ...], value: Any) -> str:
+        """A call that sets an ambient switch."""
+        args = ", ".join(map(self.literal, (*key[1:], value)))
+        return f"{self.const(self.ev.ambient[key][0])}({args})"
 
     def literal(self, value: Any) -> str:
         return repr(value) if type(value) in PLAIN else self.const(value)

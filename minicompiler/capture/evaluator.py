@@ -9,7 +9,6 @@ new attempt stops right before that instruction of the outermost frame (`break_a
 # ruff: noqa: I001  (imports fill their lines)
 
 import builtins
-import sys
 from collections import deque
 from collections.abc import Iterable
 from enum import Enum
@@ -26,16 +25,7 @@ from .side_effects import Effects
 from .source import Attr, ClassAttr, Field, Item, ItemAs, ModuleItem, OwnDict, Source, TypeOf
 from .values import ABSENT, FALSE, NONE, TRUE, FIXED, Cell, Const, Dict, Function, Generator, Lazy
 from .values import List, Method, Obj, Set, Slice, Tuple, Value, is_fixed, is_literal, refuse
-from .values import throw
-
-TRUSTED = frozenset(sys.stdlib_module_names) | {"torch", "minicompiler", "typing_extensions"}
-# Not "test": CPython's own tests are user code like any other.
-
-
-def trusted(module: str | None) -> bool:
-    """Functions and classes of these modules are taken as they are, without a guard."""
-    return module is not None and module.partition(".")[0] in TRUSTED and module != "__main__"
-
+from .values import throw, trusted
 
 # What a trusted module defines under a name and does not change.
 AS_THEY_ARE = (*FIXED, FunctionType, torch.dtype, torch.layout, torch.memory_format)
@@ -134,7 +124,8 @@ class Evaluation:
                 refuse("a set of objects from outside")
             if source is not None:
                 self.assume("EQUALS", source, real)
-            return Set([self.wrap(i, None) for i in real], cls, real, source)
+            python = real if all(map(is_literal, real)) else None
+            return Set([self.wrap(i, None) for i in real], cls, real, source, python)
         if cls is CellType:
             return Cell(real, source)
         return Obj(cls, real, source)

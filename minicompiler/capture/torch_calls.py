@@ -118,15 +118,15 @@ is_xla is_sparse_csr is_mtia is_maia is_ipu volatile""".split()
 
 def tensor_attribute(ev: "E", v: Tensor, name: str) -> Value:
     if name in CONSTANTS:
-        if name == "is_leaf" and v.source is None and v.fake.requires_grad:
-            return FALSE if v.fake.grad_fn is not None else TRUE
-        found = getattr(v.fake, name)
-        return ev.wrap(found, None)
+        if name == "is_leaf":
+            known_as_leaf(v)
+        return ev.wrap(getattr(v.fake, name), None)
     if name == "data":
         return ev.graph.call(ev, "detach", [v])
     if name in VIEWS:
         return ev.graph.call(ev, getattr, [v, Const(name)])
     if name == "grad_fn":
+        known_as_leaf(v)
         return NONE if v.fake.grad_fn is None else refuse("looks at grad_fn")
     if name == "grad":
         return tensor_grad(ev, v)
@@ -150,6 +150,12 @@ def tensor_attribute(ev: "E", v: Tensor, name: str) -> Value:
             return own
     message = f"'{v.cls.__name__}' object has no attribute '{name}'"
     raise Raised(new_exception(AttributeError, message), ev.at, ev.where())
+
+
+def known_as_leaf(v: Tensor) -> None:
+    """Fakes of inputs are leaves; a real input that requires grad may not be."""
+    if v.real is not ABSENT and v.fake.requires_grad and v.cls is not torch.nn.Parameter:
+        refuse("asks how an input was computed")
 
 
 def tensor_grad(ev: "E", v: Tensor) -> Value:
@@ -207,7 +213,11 @@ REFUSED_CALLS[torch._C._InferenceMode] = ("enters inference mode", "use torch.no
 PURE |= {torch._C._are_functorch_transforms_active, torch._C._is_torch_function_mode_enabled}
 PURE |= {torch._C._is_torch_function_enabled, torch.is_anomaly_enabled}
 PURE |= {torch.amp.autocast_mode.is_autocast_available, torch._C._len_torch_function_stack}
-PURE |= {torch._C._get_cudnn_enabled, torch.backends.mha.get_fastpath_enabled}
+PURE |= {
+    torch._C._len_torch_dispatch_stack,
+    torch._C._get_cudnn_enabled,
+    torch.backends.mha.get_fastpath_enabled,
+}
 PURE |= {torch._C._get_privateuse1_backend_name, torch.get_autocast_gpu_dtype}
 PURE |= {torch.get_autocast_cpu_dtype, torch._C._autograd._profiler_enabled}
 

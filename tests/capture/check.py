@@ -33,9 +33,7 @@ class Run:
 
     @property
     def operations(self) -> list[Any]:
-        return [
-            n.target for g in self.graphs for n in g.graph.nodes if n.op.startswith("call")
-        ]
+        return [n.target for g in self.graphs for n in g.graph.nodes if n.op.startswith("call")]
 
 
 def capture(fn: Callable[..., Any], run: Run, **options: Any) -> Callable[..., Any]:
@@ -72,9 +70,7 @@ def capture(fn: Callable[..., Any], run: Run, **options: Any) -> Callable[..., A
             return cache.Compiled(made.guards, made.replacement, object())
 
         with report.recording(record):
-            found = cache.find_or_compile(
-                code, function.__globals__, vector, region, compile_frame
-            )
+            found = cache.find_or_compile(code, function.__globals__, vector, region, compile_frame)
         run.breaks += [w.reason for w in record.whys if w.verdict == "break"]
         return found
 

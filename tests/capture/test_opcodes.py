@@ -57,7 +57,9 @@ def test_decoding():
     assert [loop.head < loop.last for loop in code.loops] == [True, True]
     assert code.live[0] == {"a", "b"}
     assert code.live[len(code.instructions) - 1] <= {"a"}
-    call = next(i for i in code.instructions if i.opname.startswith("CALL") and code.handler(i.index))
+    call = next(
+        i for i in code.instructions if i.opname.startswith("CALL") and code.handler(i.index)
+    )
     handler = code.handler(call.index)
     assert handler is not None and handler.depth == 1  # the iterator of the loop stays
     if sys.version_info < (3, 13):

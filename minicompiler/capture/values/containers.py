@@ -1,11 +1,10 @@
 """Tuples, lists, dicts, sets, slices: contents are values, outside ones are read lazily."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from ..frame_hook import type_lookup
+from ..source import Const as ConstSource
 from ..source import Source
 from .base import ABSENT, Const, Lazy, Obj, Value, is_literal, refuse
 
@@ -270,7 +269,8 @@ KEYS, VALUES, ITEMS = type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items
 
 
 class Set(Obj):
-    """set and frozenset."""
+    """set and frozenset. `python` holds the keys and goes through the same operations, so that for
+    literals its order is the order in which the program's own set is iterated over."""
 
     def __init__(
         self,
@@ -278,17 +278,35 @@ class Set(Obj):
         cls: type = set,
         real: Any = ABSENT,
         source: Source | None = None,
+        python: Any = None,
     ) -> None:
         super().__init__(cls, real, source)
-        self.items: dict[Any, Value] = {}
+        known: dict[Any, Value] = {}
         for item in items:
-            self.items.setdefault(key_of(item), item)
+            known.setdefault(key_of(item), item)
+        self.python: set[Any] = set(list(known)) if python is None else python
+        self.items = {k: known[k] for k in self.python}
         self.changed = False
 
-    def change(self, ev: "Evaluation", items: dict[Any, Value]) -> None:
+    def change(
+        self, ev: "Evaluation", act: Callable[[set[Any]], Any], more: dict[Any, Value] | None = None
+    ) -> None:
+        """`act` on the keys; `more` has the values of keys that are new."""
         ev.effects.touch(self)
+        if not self.is_new and not self.changed:
+            self.python = set(self.python)
         self.changed = True
-        self.items = items
+        act(self.python)
+        known = (more or {}) | self.items
+        self.items = {k: known[k] for k in self.python}
+
+    def ordered(self) -> list[Value]:
+        """Items in Python's order. An outside set has an order that no guard speaks of."""
+        fixed = self.is_new or (isinstance(self.source, ConstSource) and not self.changed)
+        literal = fixed and all(isinstance(v, Const) for v in self.items.values())
+        if len(self.items) > 1 and not literal:
+            refuse("the order of a set", "sort it")
+        return list(self.items.values())
 
     def __len__(self) -> int:
         return len(self.items)
