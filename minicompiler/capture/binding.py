@@ -39,11 +39,11 @@ def best_root(guards: GuardSet) -> Source | None:
     if Walk is None:
         return None
     below: dict[Source, int] = {}
-    for guard in guards:
+    for guard in guards.rows:
         for source in guard.sources:
             for step in above(source):
                 below[step] = below.get(step, 0) + 1
-    classes = {g.source: g.expected.value for g in guards if g.kind == "TYPE"}
+    classes = guards.classes()
     modules = [s for s, n in below.items() if n >= FEWEST and _is_module(classes.get(s))]
     return max(modules, key=lambda s: below[s], default=None)
 
@@ -63,15 +63,22 @@ class Binding:
     def __init__(self, guards: GuardSet, root: Source) -> None:
         self.guards, self.root = guards, root
         self.steps: list[tuple[int, int, str]] = []
-        self.numbers: dict[tuple[int, int, str], int] = {}
-        self.classes = {g.source: g.expected.value for g in guards if g.kind == "TYPE"}
+        self.below: dict[Source, bool] = {}
+        self.numbers: dict[Source, int | None] = {}
+        self.classes = guards.classes()
         self.known: dict[int, tuple[ref[Any], Callable[[Any], tuple[Any, ...] | None]]] = {}
 
         rows = list(guards)
-        bound = [g for g in rows if self.binds(g)]
+        first: list[Guard] = []  # not about the root
+        bound: list[Guard] = []  # the walk sees to them
+        last: list[Guard] = []  # about what the walk leads to
+        for guard in rows:
+            if self.binds(guard):
+                bound.append(guard)
+            below = any(map(self.is_below, guard.sources))
+            if not below or guard.kind == "TENSOR" or not bound or bound[-1] is not guard:
+                (last if below else first).append(guard)
         tensors = [g for g in bound if g.kind == "TENSOR"]
-        first = [g for g in rows if not any(self.is_below(s) for s in g.sources)]
-        last = [g for g in rows if g in tensors or (g not in bound and g not in first)]
         self.tensors = [g.source for g in tensors if g.source is not None]
         wanted = dict.fromkeys(self.tensors)
         for guard in last:
@@ -93,16 +100,25 @@ class Binding:
         if tensor_guard is not None and tensors:
             check = text.const(tensor_guard([g.expected.row() for g in tensors]))
             text.lines.append(f"if not {check}(*found[:{len(tensors)}]): return False")
-            last = [g for g in last if g not in tensors]
+            checked = set(map(id, tensors))
+            last = [g for g in last if id(g) not in checked]
         text.require_all(last, tensor_guard)
         self.check = text.check(modes)
 
     # ---------------------------------------------------------------- sources as steps
     def is_below(self, source: Source) -> bool:
-        return self.root in above(source)
+        if (known := self.below.get(source)) is None:
+            known = any(p == self.root or self.is_below(p) for p in source.parents)
+            self.below[source] = known
+        return known
 
     def number(self, source: Source) -> int | None:
         """The step that leads to the value of the source; -1 for the root, None where none can."""
+        if source not in self.numbers:
+            self.numbers[source] = self.numbered(source)
+        return self.numbers[source]
+
+    def numbered(self, source: Source) -> int | None:
         if source == self.root:
             return -1
         if not self.is_below(source):
@@ -121,11 +137,8 @@ class Binding:
     def step(self, kind: int, start: Source, key: str = "") -> int | None:
         if (parent := self.number(start)) is None:
             return None
-        step = kind, parent, key
-        if step not in self.numbers:
-            self.numbers[step] = len(self.steps)
-            self.steps.append(step)
-        return self.numbers[step]
+        self.steps.append((kind, parent, key))
+        return len(self.steps) - 1
 
     def is_dict(self, source: Source) -> bool:
         cls = self.classes.get(source)

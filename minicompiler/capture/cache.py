@@ -12,7 +12,7 @@ the hook refers to them weakly; a set of guards that expects a dead object is dr
 
 import threading
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -69,10 +69,12 @@ class CodeCache:
         fits = (e for e in self.entries if e.region is region and e.check(*vector))
         return next(fits, None)
 
-    def failures(self, region: object, vector: tuple[Any, ...]) -> list[Failure]:
+    def failures(self, region: object, vector: tuple[Any, ...]) -> Iterator[Failure]:
         """For each entry of this region, newest first, the guard that does not hold."""
-        told = (e.compiled.guards.explain_failure(*vector) for e in self.of(region))
-        return [failure for failure in told if failure is not None]
+        for entry in self.of(region):
+            failure = entry.compiled.guards.explain_failure(*vector)
+            if failure is not None:
+                yield failure
 
     def of(self, region: object) -> list[Entry]:
         return [e for e in self.entries if e.region is region]
@@ -198,7 +200,7 @@ def find_or_compile(
             return None
         made = cache.artefacts(region, vector)
         if made:
-            why = next(iter(cache.failures(region, vector)), "a guard failed")
+            why = next(cache.failures(region, vector), "a guard failed")
             current().recompile_reason(f"{cache.name}: {why}")
             if made >= config.recompile_limit:
                 cache.give_up(region)

@@ -26,18 +26,6 @@ from .facts import AMBIENT, Literal, Pin, TensorFacts, describe, signature
 from .frame_hook import MISSING
 from .source import ClassDict, Globals, OwnDict, Source, keys_of
 
-__all__ = [
-    "ALWAYS",
-    "AMBIENT",
-    "Failure",
-    "Guard",
-    "GuardSet",
-    "Literal",
-    "Pin",
-    "Relation",
-    "TensorFacts",
-]
-
 
 # ---------------------------------------------------------------- kinds
 @dataclass(frozen=True, slots=True)
@@ -195,7 +183,7 @@ KINDS: dict[str, Kind] = {
             if x in scope.plain
             else f"{scope.const(facts.has_key)}({x}, {scope.const(e[0])}) is {e[1]}"
         ),
-        tell=lambda e, v: (f"{'' if e[1] else 'no '}key {e[0]!r}", "the contrary"),
+        tell=lambda e, v: (f"{'' if e[1] else 'no '}key {describe(e[0])}", "the contrary"),
     ),
     "HASATTR": Kind(
         2,
@@ -330,10 +318,10 @@ class Text:
             self.plain.add(text)
         return text
 
-    def require(self, guard: Guard) -> None:
+    def require(self, guard: Guard, otherwise: str = "False") -> None:
         value = "" if guard.source is None else self.read(guard.source)
         condition = KINDS[guard.kind].holds(value, guard.expected, self)
-        self.lines.append(f"if not ({condition}): return False")
+        self.lines.append(f"if not ({condition}): return {otherwise}")
 
     def require_all(self, rows: Iterable[Guard], tensor_guard: TensorGuard | None = None) -> None:
         """Rows in the order of checking; neighbouring TENSOR rows in one call of `tensor_guard`."""
@@ -356,13 +344,13 @@ class Text:
                 self.require(guard)
         flush()
 
-    def function(self, name: str, result: str, on_error: str) -> Callable[..., Any]:
+    def function(self, result: str, on_error: str = "raise") -> Callable[..., Any]:
         """The lines as a function of the vector; `text` of the function is what was compiled."""
         body = "".join(f"\n        {line}" for line in self.lines)
-        text = f"def {name}({', '.join(self.parameters.values())}):\n    try:{body}\n"
-        text += f"        return {result}\n    except Exception{on_error}\n"
-        exec(compile(text, f"<{name}>", "exec"), self.namespace)
-        made: Any = self.namespace.pop(name)
+        text = f"def check({', '.join(self.parameters.values())}):\n    try:{body}\n"
+        text += f"        return {result}\n    except Exception: {on_error}\n"
+        exec(compile(text, "<guards>", "exec"), self.namespace)
+        made: Any = self.namespace.pop("check")
         made.text = text
         return made  # type: ignore[no-any-return]
 
@@ -371,7 +359,7 @@ class Text:
         if modes:
             off = f"with {self.const(torch._C.DisableTorchFunction)}():"
             self.lines = [off, *(f"    {line}" for line in self.lines)]
-        return self.function("check", "True", ": return False")
+        return self.function("True", "return False")
 
 
 class Failure(NamedTuple):
@@ -406,7 +394,7 @@ class GuardSet:
         self, vector: Sequence[str], f_globals: dict[str, Any], builtins: dict[str, Any]
     ) -> None:
         self.vector, self.f_globals, self.builtins = tuple(vector), f_globals, builtins
-        self._rows: dict[Guard, None] = {}  # in order of adding; equal rows are one
+        self.rows: dict[Guard, None] = {}  # in order of adding; equal rows are one
 
     def add(self, kind: str, source: Source | None, expected: Any, where: str = "") -> None:
         """Assume something (see KINDS for what `expected` is). For ID and TYPE it is the object and
@@ -414,7 +402,7 @@ class GuardSet:
         source. Raises Unsupported where the assumption cannot be checked."""
         if kind not in KINDS:
             raise InternalError(f"guards: no kind {kind!r}")
-        self._rows.setdefault(Guard(kind, source, KINDS[kind].keep(expected), where))
+        self.rows.setdefault(Guard(kind, source, KINDS[kind].keep(expected), where))
 
     def add_ambient(self, *kinds: str) -> None:
         """Assume the present state of the thread and process: what every frame depends on, and the
@@ -426,14 +414,14 @@ class GuardSet:
             raise Unsupported("a torch function or dispatch mode is active", "leave it first")
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     def __iter__(self) -> Iterator[Guard]:
         """The rows in the order of checking: by cost, but what makes a read safe before it."""
         cost: dict[Source, int] = {}
         depth: dict[Source, int] = {}
         own: dict[Source, int] = {}
-        for guard in self._rows:
+        for guard in self.rows:
             if guard.source is not None:
                 own[guard.source] = max(own.get(guard.source, 0), KINDS[guard.kind].cost)
 
@@ -449,48 +437,50 @@ class GuardSet:
             for source in reads:
                 settle(source)
             mine = KINDS[guard.kind].cost
-            above = [cost[p] for s in reads for p in s.parents]
-            above += [cost[s] for s in reads if s is not guard.source]
-            return max([mine, *above]), max((depth[s] for s in reads), default=0), mine
+            before = [cost[p] for s in reads for p in s.parents]
+            before += [cost[s] for s in reads if s is not guard.source]
+            return max([mine, *before]), max((depth[s] for s in reads), default=0), mine
 
-        return iter(sorted(self._rows, key=key))
+        return iter(sorted(self.rows, key=key))
 
     @property
     def dead(self) -> bool:
         """Something expected by identity no longer exists: the check can never hold again."""
-        return any(pin.dead for guard in self._rows for pin in guard.pins)
+        return any(pin.dead for guard in self.rows for pin in guard.pins)
 
-    def text(self, vector: Sequence[str] | None = None, typed: bool = True) -> Text:
-        """An empty text over the vector. `typed`: TYPE rows will hold where others are checked."""
-        rows = [g for g in self._rows if typed and g.kind == "TYPE"]
-        exact = {g.source: g.expected.value for g in rows if g.source is not None}
+    def classes(self) -> dict[Source, Any]:
+        """The types that TYPE rows expect."""
+        rows = [g for g in self.rows if g.kind == "TYPE"]
+        return {g.source: g.expected.value for g in rows if g.source is not None}
+
+    def text(self, vector: Sequence[str] | None = None) -> Text:
+        """An empty text over the vector, for rows in the order of checking."""
         space = {"G": self.f_globals, "B": self.builtins}
-        return Text(self.vector if vector is None else vector, space, exact)
+        return Text(self.vector if vector is None else vector, space, self.classes())
 
     def build(self, tensor_guard: TensorGuard | None = None) -> Callable[..., bool]:
         """check(*vector) -> whether every guard holds. Its `text` is the Python it was made of;
         tensors are looked at in Python too, or by what `tensor_guard` makes of their rows."""
         text = self.text()
         text.require_all(self, tensor_guard)
-        return text.check(any(g.kind == "FUNCTION_MODES" and g.expected for g in self._rows))
+        return text.check(any(g.kind == "FUNCTION_MODES" and g.expected for g in self.rows))
 
     def reader(self, sources: Sequence[Source]) -> Callable[..., list[Any]]:
         """read(*vector) -> the values of the sources; raises where a path no longer exists."""
-        text = self.text(typed=False)
+        text = self.text()
         names = [text.read(source) for source in sources]
-        return text.function("read", f"[{', '.join(names)}]", ": raise")
+        return text.function(f"[{', '.join(names)}]")
 
     def explain_failure(self, *vector: Any) -> Failure | None:
         """The first guard that does not hold for these arguments, or None if all do."""
-        for guard in self:
-            text = self.text(typed=False)
-            text.require(guard)
-            if not text.check()(*vector):
-                return self._failure(guard, vector)
-        return None
-
-    def _failure(self, guard: Guard, vector: tuple[Any, ...]) -> Failure:
-        value: Any = None
+        rows, text = list(self), self.text()
+        for i, guard in enumerate(rows):
+            text.lines.append(f"at = {i}")
+            text.require(guard, otherwise="at")
+        at = text.function("None", "return at")(*vector)
+        if at is None:
+            return None
+        guard, value = rows[at], None
         try:
             if guard.source is not None:
                 (value,) = self.reader([guard.source])(*vector)

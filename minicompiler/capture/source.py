@@ -13,6 +13,7 @@ guards on the types along it make sure that the same mechanism answers again.
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, dataclass_transform
@@ -48,7 +49,7 @@ class Source:
         """The source this one is read from; None for a root."""
         return None
 
-    @property
+    @cached_property
     def parents(self) -> "tuple[Source, ...]":
         """All sources that reading this one reads."""
         return (self.base,) if self.base else ()
@@ -217,7 +218,7 @@ class Attr(Step):
     name: str
     shown = "{0.of!r}.{0.name}"
 
-    @property
+    @cached_property
     def base(self) -> Source:
         return OwnDict(self.of)
 
@@ -233,7 +234,7 @@ class ModuleItem(Step):
     table: str
     name: str
 
-    @property
+    @cached_property
     def base(self) -> Source:
         return Attr(self.of, self.table)
 
@@ -332,7 +333,7 @@ class KeyedBy(Called):
     key: Source
     shown = "{0.of!r}[{0.key!r}]"
 
-    @property
+    @cached_property
     def parents(self) -> tuple[Source, ...]:
         return self.of, self.key
 

@@ -13,7 +13,8 @@ from torch import nn
 from minicompiler.capture import binding, frame_hook
 from minicompiler.capture import source as S
 from minicompiler.capture.binding import Binding, best_root
-from minicompiler.capture.guards import GuardSet, TensorFacts
+from minicompiler.capture.facts import TensorFacts
+from minicompiler.capture.guards import GuardSet
 
 torch.set_num_threads(1)
 pytestmark = pytest.mark.skipif(bool(frame_hook.unavailable), reason=frame_hook.unavailable)

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minicompiler.capture import source as S
-from minicompiler.capture.guards import AMBIENT, GuardSet, Relation, TensorFacts, vector_of
+from minicompiler.capture.facts import AMBIENT, TensorFacts
+from minicompiler.capture.guards import GuardSet, Relation, vector_of
 from minicompiler.errors import InternalError, Unsupported
 
 torch.set_num_threads(1)
