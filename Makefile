@@ -11,7 +11,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
-HOOK := minicompiler/capture/_frame_hook.c
+HOOK := $(wildcard minicompiler/capture/*.c)
 # Threads that wait must not spin: the workers share the cores.
 PYTEST := OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m pytest -q
 WORKERS ?=

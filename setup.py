@@ -2,8 +2,13 @@
 
 from setuptools import Extension, setup
 
+FOLDER = "minicompiler/capture"
+
 # optional: where no compiler is, the package installs all the same and interprets, with a warning
 hook = Extension(
-    "minicompiler.capture._frame_hook", ["minicompiler/capture/_frame_hook.c"], optional=True
+    "minicompiler.capture._frame_hook",
+    [f"{FOLDER}/_frame_hook.c"],
+    depends=[f"{FOLDER}/_walk.c"],
+    optional=True,
 )
 setup(ext_modules=[hook])
