@@ -80,7 +80,9 @@ class Accumulator:
         if self.at:
             lines.append(f"int64_t {self.name}_at[{self.lanes}];")
             each = f"{{ {each} {self.name}_at[lane] = {NOWHERE}; }}"
-        return [*lines, f"for (int lane = 0; lane < {self.lanes}; lane++) {each}"]
+        # stores, which compilers see through, and not a call of memset
+        unroll = [] if self.columns else [f"#pragma GCC unroll {self.lanes}"]
+        return [*lines, *unroll, f"for (int lane = 0; lane < {self.lanes}; lane++) {each}"]
 
     def update(self, lane: str, value: str, position: str) -> list[str]:
         """Lines that take `value` (found at `position`) into a lane."""
@@ -107,7 +109,7 @@ class Accumulator:
                 f"for (int lane = 0; lane < {self.lanes}; lane++) "
                 f"{name}_total[lane] += {name}_lanes[lane];"
             ]
-        return [*self._halve(), f"{name}_total += {name}_lanes[0];"]
+        return [f"{name}_total += {self._one()};"]
 
     def finish(self) -> list[str]:
         """Lines after which `result` holds."""
@@ -115,18 +117,23 @@ class Accumulator:
             lanes = f"{TYPES[self.dtype]} {self.name}_lanes[{self.lanes}];"
             each = f"{self.name}_lanes[lane] = {TYPES[self.dtype]}({self.name}_total[lane]);"
             return [lanes, f"for (int lane = 0; lane < {self.lanes}; lane++) {each}"]
-        return [] if self.columns or self.exact else self._halve()
+        return [] if self.columns or not self.at else self._halve()
+
+    def _one(self) -> str:
+        """The lanes of a row as one value."""
+        of = TYPES[self.dtype]
+        both = f"[]({of} a, {of} b) -> {of} {{ return {self.fold.combine.format('a', 'b')}; }}"
+        return f"folded<{self.lanes}>({self.name}_lanes, {both})"
 
     def _halve(self) -> list[str]:
         """Lines that fold the upper half of the lanes onto the lower, until one is left."""
-        if self.lanes == 1:
-            return []
-        other = f"{self.name}_at[lane + half]" if self.at else ""
+        other = f"{self.name}_at[lane + half]"
         steps = self.update("lane", f"{self.name}_lanes[lane + half]", other)
-        inside = f"{{ {' '.join(steps)} }}" if len(steps) > 1 else steps[0]
         return [
             f"for (int half = {self.lanes // 2}; half > 0; half /= 2)",
-            f"    for (int lane = 0; lane < half; lane++) {inside}",
+            "    for (int lane = 0; lane < half; lane++) {",
+            *(f"        {step}" for step in steps),
+            "    }",
         ]
 
     @property
@@ -138,4 +145,4 @@ class Accumulator:
             return f"{at} == {NOWHERE} ? 0 : {at}"
         if self.exact and not self.columns:
             return f"{TYPES[self.dtype]}({self.name}_total)"
-        return f"{self.name}_lanes[{lane}]"
+        return f"{self.name}_lanes[lane]" if self.columns else self._one()

@@ -4,7 +4,7 @@
 // Everything is branch-free (selects, no calls), so that gcc and clang turn a loop over it into
 // vector instructions. No header is needed. The compiler does not contract a*b + c; where one
 // rounding is wanted, fma says so. Polynomials are minimax fits. Accuracy in units in the last
-// place, whatever the argument: exp, log 1; exp2, expm1, log1p, erf, sin, cos 2; tanh, sigmoid 3.
+// place, whatever the argument: exp, log 1; exp2, expm1, log1p, sin, cos 2; tanh, sigmoid, erf 3.
 
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
@@ -21,16 +21,17 @@ template <> struct Real<float> {
     static constexpr int mantissa = 23, bias = 127;
     static constexpr float inf = __builtin_inff(), nan = __builtin_nanf(""), tiny = 0x1p-126f;
     static constexpr float ln2_high = 0.693145752f, ln2_low = 1.42860682e-6f, log2e = 1.44269504f;
-    static constexpr float exp_low = -104.0f, exp_high = 89.0f;  // e^x: 0 below, infinite above
-    static constexpr float tanh_one = 9.1f;                      // from here on tanh x rounds to 1
-    static constexpr float round = 0x1.8p23f;                    // x + round: x as an integer
+    static constexpr float exp_most = 104.0f;   // from here on e^x is infinite and e^-x is 0
+    static constexpr float expm1_most = 89.0f;  // e^x - 1 is infinite
+    static constexpr float tanh_one = 9.1f;     // tanh x rounds to 1
+    static constexpr float round = 0x1.8p23f;   // x + round: x as an integer in the low bits
 };
 template <> struct Real<double> {
     typedef uint64_t Word;
     static constexpr int mantissa = 52, bias = 1023;
     static constexpr double inf = __builtin_inf(), nan = __builtin_nan(""), tiny = 0x1p-1022;
     static constexpr double ln2_high = 0.693147180559663, ln2_low = 2.8235290563031577e-13;
-    static constexpr double log2e = 1.4426950408889634, exp_low = -746.0, exp_high = 710.0;
+    static constexpr double log2e = 1.4426950408889634, exp_most = 746.0, expm1_most = 710.0;
     static constexpr double tanh_one = 19.1, round = 0x1.8p52;
 };
 
@@ -87,15 +88,15 @@ template <class T> static inline T scale(T y, T shifted) {
 }
 
 template <class T> static inline T exp(T x) {
-    x = Real<T>::exp_low > x ? Real<T>::exp_low : x;  // a NaN stays
-    x = Real<T>::exp_high < x ? Real<T>::exp_high : x;
-    Reduced<T> e = exp_reduce(x);
+    // beyond, e^x is 0 or infinite; a NaN stays. One comparison, as two make compilers branch.
+    T a = copysign(x, T(1));
+    Reduced<T> e = exp_reduce(copysign(Real<T>::exp_most < a ? Real<T>::exp_most : a, x));
     return scale(e.p + T(1), e.shifted);
 }
 
 template <class T> static inline T exp2(T x) {
-    x = T(-2 * Real<T>::bias) > x ? T(-2 * Real<T>::bias) : x;
-    x = T(2 * Real<T>::bias) < x ? T(2 * Real<T>::bias) : x;
+    T a = copysign(x, T(1)), most = T(Real<T>::bias + Real<T>::mantissa + 3);
+    x = copysign(most < a ? most : a, x);
     T shifted = (x - T(0.084)) + Real<T>::round, r = x - (shifted - Real<T>::round);
     r = fma(r, Real<T>::ln2_high, r * Real<T>::ln2_low);
     return scale(fma(r * r, exp_tail(r), r) + T(1), shifted);
@@ -103,8 +104,8 @@ template <class T> static inline T exp2(T x) {
 
 // 2^k p + (2^k - 1): relative accuracy also near 0, where k is 0. Halved, as 2^k may be infinite.
 template <class T> static inline T expm1_unsigned(T x) {
-    x = T(-50) > x ? T(-50) : x;
-    x = Real<T>::exp_high < x ? Real<T>::exp_high : x;
+    T a = copysign(x, T(1)), most = x < T(0) ? T(50) : Real<T>::expm1_most;
+    x = copysign(most < a ? most : a, x);
     Reduced<T> e = exp_reduce(x);
     typename Real<T>::Word k = bits(e.shifted) - bits(Real<T>::round);
     T half = from_bits<T>((k + Real<T>::bias - 1) << Real<T>::mantissa);
@@ -159,18 +160,16 @@ static inline double log2(double x) { return __builtin_log2(x); }
 static inline float log10(float x) { return float(log(double(x)) * 0.4342944819032518); }
 static inline double log10(double x) { return __builtin_log10(x); }
 
-// Below 0.85 an odd polynomial, above 1 - 2^q; at 3.93 that rounds to 1.
+// erf |x| = 1 - 2^q. As -(2^k p + (2^k - 1)) that has relative accuracy near 0, as expm1 has.
 static inline float erf(float x) {
-    float a = copysign(x, 1.0f), z = a * a;
-    float low = fma(a, horner(z, 0.128379107f, -0.376125723f, 0.112827174f, -0.0268025473f,
-                              0.00505109457f, -0.000631512899f), a);
-    a = 3.93f < a ? 3.93f : a;
-    float q = horner(a, -0.000149894811f, -1.62744963f, -0.918303668f, -0.150794744f,
-                     0.0324843451f, -0.00449673180f, 0.000293659221f);
-    float shifted = q + Real<float>::round, r = (q - (shifted - Real<float>::round)) * 0.693147181f;
+    float a = copysign(x, 1.0f), b = 3.93f < a ? 3.93f : a;  // 3.93: from here on it rounds to 1
+    float q = b * horner(b, -1.62790704f, -0.918447614f, -0.148277059f, 0.0276320297f,
+                         0.000231402286f, -0.00240501179f, 0.000912990363f, -0.000169720399f,
+                         1.3353959e-05f);
+    float shifted = (q - 0.084f) + Real<float>::round;
+    float r = (q - (shifted - Real<float>::round)) * 0.693147181f;
     float power = from_bits<float>((bits(shifted) + 127) << 23);
-    float high = fma(-power, fma(r * r, exp_tail(r), r) + 1.0f, 1.0f);
-    return copysign(a < 0.85f ? low : high, x);
+    return copysign(fma(-power, fma(r * r, exp_tail(r), r), 1.0f - power), x);
 }
 static inline double erf(double x) { return __builtin_erf(x); }
 
@@ -245,6 +244,17 @@ static inline uint16_t to_float16(float x) {
 
 template <class T> static inline T maximum(T a, T b) { return (a > b) | (a != a) ? a : b; }
 template <class T> static inline T minimum(T a, T b) { return (a < b) | (a != a) ? a : b; }
+
+// N partial results combined in pairs, halving their number each time
+template <int N, class T, class F> static inline T folded(T* lanes, F both) {
+    if constexpr (N == 1) {
+        return lanes[0];
+    } else {
+#pragma omp simd
+        for (int i = 0; i < N / 2; i++) lanes[i] = both(lanes[i], lanes[i + N / 2]);
+        return folded<N / 2>(lanes, both);
+    }
+}
 
 // Does value v at position p come before the best so far? A NaN wins, then the first position.
 template <class T, class P> static inline bool above(T v, P p, T best, P at) {
