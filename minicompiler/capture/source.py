@@ -394,22 +394,6 @@ class Size(Called):
     shown = "{0.of!r}.size({0.dim})"
 
 
-# ---------------------------------------------------------------- paths with a usual shape
-def default(function: Source, index: int) -> Source:
-    """The index-th entry of a function's `__defaults__`."""
-    return Item(Field(function, "__defaults__"), index)
-
-
-def kw_default(function: Source, name: str) -> Source:
-    """The default of a keyword-only parameter."""
-    return Item(Field(function, "__kwdefaults__"), name)
-
-
 def closure(function: Source, index: int) -> Source:
     """The index-th closure cell (itself) of a function object; see `Contents`."""
     return Item(Field(function, "__closure__"), index)
-
-
-def function_global(function: Source, name: str) -> Source:
-    """A global as a function defined elsewhere sees it."""
-    return Item(Field(function, "__globals__"), name)

@@ -686,6 +686,7 @@ def test_warm_call_sites_are_hooked_too():
 
 
 # ---------------------------------------------------------------- another evaluator
+@pytest.mark.slow  # importing torch._dynamo takes its time
 def test_with_torch_compile_around_and_inside():
     torch = pytest.importorskip("torch")
     graphs = []

@@ -11,6 +11,18 @@ from minicompiler.capture import source as S
 from minicompiler.capture.guards import GuardSet
 
 
+def default(function, index):
+    return S.Item(S.Field(function, "__defaults__"), index)
+
+
+def kw_default(function, name):
+    return S.Item(S.Field(function, "__kwdefaults__"), name)
+
+
+def function_global(function, name):
+    return S.Item(S.Field(function, "__globals__"), name)
+
+
 class Slots:
     __slots__ = ("a",)
 
@@ -83,8 +95,8 @@ L = S.Local
         (S.Attr(L("v"), "a"), Tricky(), 1, "L['v'].a"),
         (S.Slot(L("v"), "a"), slots, 5, "L['v'].a"),
         (S.Field(L("v"), "__code__"), with_defaults, with_defaults.__code__, "L['v'].__code__"),
-        (S.default(L("v"), 0), with_defaults, [1], "L['v'].__defaults__[0]"),
-        (S.kw_default(L("v"), "c"), with_defaults, [2], "L['v'].__kwdefaults__['c']"),
+        (default(L("v"), 0), with_defaults, [1], "L['v'].__defaults__[0]"),
+        (kw_default(L("v"), "c"), with_defaults, [2], "L['v'].__kwdefaults__['c']"),
         (
             S.Contents(S.closure(L("v"), 0)),
             outer,
@@ -92,7 +104,7 @@ L = S.Local
             "L['v'].__closure__[0].cell_contents",
         ),
         (
-            S.function_global(L("v"), "torch"),
+            function_global(L("v"), "torch"),
             with_defaults,
             torch,
             "L['v'].__globals__['torch']",

@@ -106,6 +106,29 @@ def test_what_is_not_on_the_way_may_change():
         assert walk(root) is not None
 
 
+def test_stores_by_specialised_instructions_are_noticed():
+    """Warm code stores attributes and items past the functions that cold code calls."""
+
+    def set_attribute(o, value):
+        o.k = value
+
+    def set_item(o, value):
+        o.parts["a"] = value
+
+    def del_attribute(o, value):
+        del o.k
+
+    kept = tree()
+    for store in (set_attribute, set_item, del_attribute):
+        for i in range(300):
+            root = tree() if i % 2 else kept
+            root.parts["a"], root.k = Module(), 0.25
+            walk = bind(root)
+            assert walk(root) is not None
+            store(root.parts["a"] if i % 3 and store is not set_item else root, Module())
+            assert walk(root) is None
+
+
 def test_the_class_of_what_leads_nowhere_is_noticed():
     class Slots:
         __slots__ = ("x",)
