@@ -172,7 +172,13 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         symbolic = self.env is not None and _any_symbol([metas, *inner.values()])
         outs = kernels.symbolic(func, metas, inner) if symbolic else how.run(metas, inner, device)
         same = {id(f.meta): f for f in fakes} if how.writes else {}
-        outs = over_tensors(lambda m: same[id(m)] if id(m) in same else Fake(m, device), outs)
+
+        def give(m: torch.Tensor) -> Fake:
+            if id(m) in same:
+                return same[id(m)]
+            return m if isinstance(m, Fake) else Fake(m, device)
+
+        outs = over_tensors(give, outs)
         if not isinstance(outs, int | float | bool):
             self.record(func, args, kwargs, outs)
         return outs

@@ -103,8 +103,11 @@ def _meta(func: OpOverload) -> Run:
     def run(args: Any, kwargs: Any, device: torch.device) -> Any:
         try:
             return func(*args, **kwargs)
-        except NotImplementedError as e:
-            raise Unsupported(f"{func} has no shape rule") from e
+        except RuntimeError as e:
+            # a custom operator without register_fake tells it by its message only
+            if isinstance(e, NotImplementedError) or "no fake impl" in str(e):
+                raise Unsupported(f"{func} has no shape rule", "register_fake gives it one") from e
+            raise
 
     return run
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ..errors import Unsupported
-from .fake import Fake
+from .fake import CPU, Fake
 from .kernels import META, RULES, Stop, cast_operands, from_aten, plan
 
 aten = torch.ops.aten
@@ -194,13 +194,15 @@ def layer_norm(device: Any, x: Tensor, shape: Any, w: Any, b: Any, eps: float) -
 def group_norm(
     device: Any, x: Tensor, w: Any, b: Any, n: Any, c: Any, hw: Any, g: Any, _: Any
 ) -> Any:
-    return image(x), *statistics(device, x, w, (n, g))
+    return image(x), *statistics(CPU, x, w, (n, g))  # here the GPU follows the CPU
 
 
 def batch_norm(
-    device: Any, x: Tensor, w: Any, b: Any, mean: Any, var: Any, train: Any, *_: Any
+    device: Any, x: Tensor, w: Any, b: Any, mean: Any, var: Any, train: bool, *_: Any
 ) -> Any:
-    return image(x), *statistics(device, x, w, (x.shape[1] if train else 0,))
+    cpu, channels = device.type == "cpu", x.shape[1]
+    kept = statistics(device, x, w, (0 if cpu and not train else channels,))
+    return image(x) if cpu else like(x), *kept
 
 
 def layer_norm_backward(
@@ -215,6 +217,62 @@ RULES |= {
     "native_layer_norm_backward": layer_norm_backward,
     "native_group_norm": group_norm,
     "native_batch_norm": batch_norm,
+}
+
+# --- attention -----------------------------------------------------------------------------------
+# queries, keys and values come as (batch, heads, length, width)
+
+
+def heads_last(x: Tensor) -> Tensor:
+    batch, heads, length, width = x.shape
+    return new((batch, length, heads, width), x.dtype).transpose(1, 2)
+
+
+def attention_cpu(device: Any, q: Tensor, k: Tensor, v: Tensor, *_: Any, **__: Any) -> Any:
+    batch, heads, length, _width = q.shape
+    dtype = torch.float64 if q.dtype == torch.float64 else torch.float32
+    return like(q), new((batch, length, heads), dtype).transpose(1, 2)
+
+
+def attention_flash(device: Any, q: Tensor, k: Tensor, v: Tensor, *_: Any, **__: Any) -> Any:
+    if q.shape[-1] % 8:
+        raise Stop
+    sums, random = new(q.shape[:3], torch.float32), new((2,), torch.uint64)
+    unused, mask = new((), torch.uint64), new((0,), q.dtype)
+    return like(q), sums, None, None, q.shape[2], k.shape[2], random, unused, mask
+
+
+def attention_efficient(
+    device: Any, q: Tensor, k: Tensor, v: Tensor, bias: Any, keep_sums: bool, *_: Any, **__: Any
+) -> Any:
+    batch, heads, length, _width = q.shape
+    out = new((batch, length, heads, v.shape[-1]), q.dtype).transpose(1, 2)
+    sums = new((batch, heads, -(-length // 32) * 32 if keep_sums else 0), torch.float32)
+    seed, offset = (Fake(new((), torch.int64), CPU) for _ in range(2))
+    return out, sums, seed, offset
+
+
+def attention_backward(
+    device: Any, grad: Tensor, q: Tensor, k: Tensor, v: Tensor, *rest: Any, **_: Any
+) -> Any:
+    return heads_last(q), heads_last(k), heads_last(v)
+
+
+RULES |= {
+    "_scaled_dot_product_flash_attention_for_cpu": attention_cpu,
+    "_scaled_dot_product_flash_attention_for_cpu_backward": attention_backward,
+    "_scaled_dot_product_flash_attention": attention_flash,
+    "_scaled_dot_product_flash_attention_backward": lambda device, grad, q, k, v, *_, **__: (
+        like(q),
+        like(k),
+        like(v),
+    ),
+    "_scaled_dot_product_efficient_attention": attention_efficient,
+    "_thnn_fused_lstm_cell": lambda device, gates, h, c, *_: (
+        new(c.shape, c.dtype),
+        new(c.shape, c.dtype),
+        new(gates.shape, gates.dtype),
+    ),
 }
 
 # --- convolution ---------------------------------------------------------------------------------

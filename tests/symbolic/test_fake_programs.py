@@ -361,6 +361,31 @@ def test_other_devices() -> None:
             x + mode.fake(torch.zeros(3, 4))
 
 
+@torch.library.custom_op("minicompiler_test::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(x.numpy() * 2)
+
+
+@torch.library.custom_op("minicompiler_test::unknown", mutates_args=())
+def unknown(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(x.numpy() * 2)
+
+
+@twice.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    return x.new_empty(x.shape)
+
+
+def test_custom_operators() -> None:
+    mode = FakeRecorder()
+    x = mode.fake(torch.zeros(3, 4).t())
+    with mode:
+        assert twice(x).stride() == (3, 1)
+        with pytest.raises(Unsupported, match="no shape rule"):
+            unknown(x)
+    assert "minicompiler_test.twice.default" in [name for name, _ in mode.seen]
+
+
 COLD = """
 import sys, torch
 from torch import nn

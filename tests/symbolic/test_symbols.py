@@ -82,8 +82,8 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "squeeze": lambda s, t: e(s, 1).squeeze(1),
     "std": lambda s, t: e(s, 4).std(1),
 }
-# some C++ of eager takes plain ints only; a slice ends within 10
-GUARDED = {"cross_entropy", "slice_sym", "interpolate"}
+# some C++ of eager takes plain ints only (bmm until torch 2.12); a slice ends within 10
+GUARDED = {"cross_entropy", "slice_sym", "interpolate", "bmm"}
 
 
 def shown(x: Any) -> Any:
