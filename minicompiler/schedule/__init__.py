@@ -12,6 +12,7 @@ from ..ir.nodes import Computed, Extern, Operation, Program, references
 from ..report.record import Why, current
 from ..settings import config
 from .dependencies import dependencies, successors
+from .empty import without_empty_loops
 from .fusion import Fusion, Group
 from .kernels import kernel
 from .memory import MemoryPlan
@@ -27,7 +28,7 @@ __all__ = [
 
 def schedule(program: Program) -> Plan:
     """The plan of a program; loops fuse unless `config.fusion` is off."""
-    program = live(split_reductions(program))
+    program = live(split_reductions(without_empty_loops(program)))
     nodes = dependencies(program)
     fusion = Fusion(program, nodes, successors(nodes))
     apart = planned(program, fusion.in_order())
