@@ -198,6 +198,7 @@ class Functionalizer:
         self.constants: dict[str, Tensor] = {}  # by the name of their get_attr node
         self._real = constants
         self._home: dict[int, tuple[Memory, Chain]] = {}  # by id of the fake's meta tensor
+        self._base: dict[int, Fake] = {}  # of a view, what its last step looks at
         self._cache: dict[int, tuple[int, fx.Node]] = {}  # -> version of the memory, node
         self.memories: list[Memory] = []
 
@@ -238,7 +239,7 @@ class Functionalizer:
         home = self.place(f"primals_{number + 1}", root, number)
         for x in members:
             place = (list(x.shape), list(x.stride()), x.storage_offset())
-            self._home[id(x.meta)] = home, (Step(aten.as_strided.default, place),)
+            self._look(x, root, home, (Step(aten.as_strided.default, place),))
         return Storage(index, numel)
 
     def place(self, name: str, x: Fake, argument: int | None = None) -> Memory:
@@ -294,11 +295,18 @@ class Functionalizer:
             return memory.node
         version, node = self._cache.get(id(x.meta), (-1, memory.node))
         if version != memory.version:
-            node = memory.node
-            for step in chain:
-                node = self.emit.call(step.op, node, *step.args, **step.kwargs)
+            base = self._base[id(x.meta)]
+            node, step = self.read(base), chain[-1]
+            if len(self.home(base)[1]) < len(chain):
+                # memory keeps its root's strides, so the view looks as it did when it was made
+                known = None if memory.root.storage_offset() else x
+                node = self.emit.call(step.op, node, *step.args, outs=known, **step.kwargs)
             self._cache[id(x.meta)] = memory.version, node
         return node
+
+    def _look(self, x: Fake, base: Fake, memory: Memory, chain: Chain) -> None:
+        """`x` is what the last step of `chain` makes of `base`; without a step, the same."""
+        self._home[id(x.meta)], self._base[id(x.meta)] = (memory, chain), base
 
     def reading(self, x: Any) -> Any:
         return substitute(x, Tensor, self.read)
@@ -337,7 +345,7 @@ class Functionalizer:
         memory, chain = self.home(base)
         op, args, kwargs = call.op, tuple(rest), call.kwargs
         if op in SAME:
-            self._home[id(out.meta)] = memory, chain
+            self._look(out, base, memory, chain)
             return
         if op in SPLITS:
             dim = kwargs.get("dim", args[1] if len(args) > 1 else 0)
@@ -350,10 +358,11 @@ class Functionalizer:
             op, args, kwargs = aten.view.default, (list(out.shape),), {}
         elif op is aten.as_strided.default:  # places in memory: what led here does not matter
             place = out.storage_offset() - memory.root.storage_offset()
-            chain, args, kwargs = (), (list(out.shape), list(out.stride()), place), {}
+            base, chain = memory.root, ()
+            args, kwargs = (list(out.shape), list(out.stride()), place), {}
         elif isinstance(call.outs, list | tuple):
             raise Unsupported(f"{op} makes several views at once")
-        self._home[id(out.meta)] = memory, (*chain, Step(op, args, kwargs))
+        self._look(out, base, memory, (*chain, Step(op, args, kwargs)))
 
     def _mutate(self, call: Call, form: Form, given: dict[str, Any]) -> None:
         targets = tensors([given[name] for name in form.written])

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, fx
+from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from ..errors import CompilerError, InternalError, Unsupported
 from ..settings import config
@@ -185,7 +186,7 @@ class _Trace:
         root = torch.nn.Module()
         for name, value in functional.constants.items():
             root.register_buffer(name, value, persistent=False)
-        return Joint(fx.GraphModule(root, graph), signature, writes)
+        return Joint(_LazyGraphModule(root, graph), signature, writes)
 
     def _place_seeds(self) -> dict[torch.device, fx.Node]:
         placed = {}
@@ -284,13 +285,26 @@ class _Trace:
         found: Sequence[Any]
         with self.recorder:
             if self.accumulate:
-                torch.autograd.backward(roots, tangents)
+                _run_engine(roots, tangents, ())
                 found = [x.grad for x in leaves.values()]
             else:
-                found = torch.autograd.grad(
-                    roots, list(leaves.values()), tangents, allow_unused=True
-                )
+                found = _run_engine(roots, tangents, tuple(leaves.values()))
         return tangents, dict(zip(leaves, found))
+
+
+def _run_engine(roots: Sequence[Fake], tangents: Sequence[Fake], inputs: Any) -> Any:
+    """Gradients of `inputs` (None where nothing leads to one); without inputs those of all leaves,
+    in their .grad. torch.autograd.grad does no more, but imports sympy to do it."""
+    engine: Any = torch.autograd.Variable._execution_engine
+    return engine.run_backward(
+        tuple(roots),
+        tuple(tangents),
+        False,
+        False,
+        inputs,
+        allow_unreachable=True,
+        accumulate_grad=not inputs,
+    )
 
 
 def version(x: Any) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import fx
 from torch._ops import OpOverload
+from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from .. import report
 from ..settings import config
@@ -223,7 +224,7 @@ class _Partition:
             copied = graph.call_function(aten.copy_.default, (target, env[value]))
             copied.meta = dict(target.meta)
         graph.output((*(env[n] for n in self.results), *extra))
-        return fx.GraphModule(self.joint.module, graph)
+        return _LazyGraphModule(self.joint.module, graph)
 
     def _late(self, node: fx.Node) -> bool:
         return self.signature.trains and node.meta.get("phase") == "backward"
@@ -266,15 +267,14 @@ class _Partition:
         for node in wanted:
             bring(node)
         graph.output(tuple(None if g is None else env[g] for g in self.gradients))
-        return fx.GraphModule(self.joint.module, graph)
+        return _LazyGraphModule(self.joint.module, graph)
 
     def _report(self, saved: Sequence[fx.Node]) -> None:
         record = report.current()
         record.count("saved_bytes", self._bytes(saved))
+        needed = self._needed()
         for node in saved:
-            reason = (
-                "backward reads it" if node in self._needed() else "backward recomputes from it"
-            )
+            reason = "backward reads it" if node in needed else "backward recomputes from it"
             data = {"bytes": size_of(node), "stack": node.meta.get("stack", "")}
             record.why(report.Why("aot", node.name, "saved", reason, data))
 

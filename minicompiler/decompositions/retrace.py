@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self, TypeVar
 import torch
 from torch import Tensor, fx
 from torch._ops import OpOverload
+from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.fx.node import map_aggregate
 
 from ..errors import InternalError
@@ -44,7 +45,7 @@ def decompose(graph: Graph, known: Collection[OpOverload]) -> Graph:
     fold_constants(new)
     share_common(new)
     dead_code(new)
-    return fx.GraphModule(graph, new)  # type: ignore[return-value]
+    return _LazyGraphModule(graph, new)  # type: ignore[return-value]
 
 
 class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
