@@ -7,6 +7,7 @@ Invariant: the Python wrapper and the run-time extension give the same outputs, 
 inputs and raise the same errors.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +51,14 @@ def bind(signature: "Signature", forward: Flat, backward: Flat | None) -> Callab
     """f(*inputs), which returns the tuple that the captured function returns, and is a function
     that autograd can differentiate. Where `backward` has an attribute `made`, that is what it
     compiled at its first call."""
-    made, described = extension.module(), extension.describe(signature)
-    if made is None or described is None:
-        return autograd.bind(signature, forward, backward)
-    bound: Callable[..., Any] = made.Function(described, forward, backward)
-    return bound
+    if made := extension.module():
+        with contextlib.suppress(TypeError):  # sizes in the signature are symbolic
+            bound: Callable[..., Any] = made.Function(signature, forward, backward)
+            return bound
+    return autograd.bind(signature, forward, backward)
+
+
+def tensor_guard() -> Callable[[list[tuple[Any, ...]]], Callable[..., bool]] | None:
+    """The extension's check of tensors (see guard.cpp), or None where Python does it."""
+    made = extension.module()
+    return made.TensorGuard if made else None

@@ -13,16 +13,12 @@ import threading
 import warnings
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
 
 import torch
 
 from ..errors import Unsupported
 from ..settings import config
 from . import build, store
-
-if TYPE_CHECKING:
-    from ..aot.signature import Output, Signature
 
 NAME = "minicompiler_runtime"
 PARTS = ("values", "cuda", "plan", "guard", "node", "module")
@@ -45,12 +41,16 @@ def identity() -> str:
     return f"torch {torch.__version__} {torch.version.git_version} {torch.__file__} {python}"
 
 
-def flags(standard: str) -> tuple[str, ...]:
+def flags(standard: str, compiler: build.Compiler) -> tuple[str, ...]:
     home = Path(torch.__file__).parent
     abi = int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
     includes = [home / "include", home / "include/torch/csrc/api/include"]
     includes.append(Path(sysconfig.get_paths()["include"]))
     libraries = [f"-L{home / 'lib'}", "-ltorch_python", "-ltorch_cpu", "-lc10", "-ldl"]
+    # where only a static C++ library is installed, two copies of it would meet in one process
+    shared = build.run((*compiler.command, "-print-file-name=libstdc++.so.6")).stdout.strip()
+    if Path(shared).is_absolute():
+        libraries.append(shared)
     if build.MAC:
         libraries += ["-undefined", "dynamic_lookup"]
     return (
@@ -85,7 +85,7 @@ def _built() -> Path:
     with store.alone("extension"):
         for standard in STANDARDS:
             try:
-                needed = flags(standard)
+                needed = flags(standard, compiler)
                 return build.build("extension", NAME, code, compiler, needed, NOTICE)[0]
             except build.BuildFailed:
                 if standard == STANDARDS[-1]:
@@ -100,40 +100,3 @@ def _load(path: Path) -> ModuleType:
     made = importlib.util.module_from_spec(spec)
     loader.exec_module(made)
     return made
-
-
-KINDS = ("Fresh", "SameAsInput", "ViewOfInput", "ViewOfResult", "Constant")  # as node.cpp has them
-
-
-def describe(signature: "Signature") -> dict[str, Any] | None:
-    """The signature as lists of numbers; None where a size in it is symbolic."""
-    try:
-        return {
-            "arguments": [[a.index, int(getattr(a, "numel", -1))] for a in signature.arguments],
-            "outputs": [_output(output) for output in signature.outputs],
-            "mutations": [[m.index, _or_none(m.result), m.versioned] for m in signature.mutations],
-            "differentiable": list(signature.differentiable),
-            "tangents": [
-                [list(map(int, t.size)), list(map(int, t.stride))] for t in signature.tangents
-            ],
-            "gradients": [sorted(needs or ()) for needs in signature.gradients],
-            "saved": [
-                [_or_none(s.argument), _or_none(s.result), s.checked] for s in signature.saved
-            ],
-            "symbols": len(signature.symbols),
-        }
-    except TypeError:  # int(Expr) of a symbolic one
-        return None
-
-
-def _or_none(position: int | None) -> int:
-    return -1 if position is None else position
-
-
-def _output(output: "Output") -> list[Any]:
-    kind = KINDS.index(type(output).__name__)
-    fields = [getattr(output, name) for name in type(output).__slots__]
-    if KINDS[kind].startswith("View"):
-        index, size, stride, offset, detached = fields
-        return [kind, index, list(map(int, size)), list(map(int, stride)), int(offset), detached]
-    return [kind, *fields]

@@ -22,6 +22,7 @@ from minicompiler.aot.signature import (
     ViewOfResult,
 )
 from minicompiler.settings import config
+from minicompiler.symbolic.expr import sym
 from minicompiler.symbolic.shapes import TensorSpec, spec_of
 
 aten = torch.ops.aten
@@ -574,3 +575,14 @@ def test_many_inputs(count):
     inputs = leaves(*[2] * count)
     f(*inputs)[0].backward()
     assert all(torch.equal(x.grad, 2 * x) for x in inputs)
+
+
+def test_symbolic_sizes_are_bound_in_python():
+    view = ViewOfInput(0, (sym("s0"),), (1,), 0, False)
+    f = runtime.bind(Signature((), (view,), (), visible=0), flat(lambda: []), None)
+    assert type(f).__name__ == "function"
+
+
+def test_too_few_inputs():
+    with pytest.raises((TypeError, IndexError)):
+        product()(torch.ones(3))

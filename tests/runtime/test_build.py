@@ -267,7 +267,7 @@ def test_processes_build_the_same_kernels(tmp_path):
     signs = [str(tmp_path / f"started{i}") for i in range(2)]
     environment = {
         **os.environ,
-        "PYTHONPATH": str(REPOSITORY),
+        "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *sys.path]),
         "MINICOMPILER_CACHE_DIR": config.cache_dir,
     }
     racers = [

@@ -84,11 +84,21 @@ struct Description {  // a Signature of aot, see its fields there
   };
   struct Output {
     enum Kind { Fresh, SameAsInput, ViewOfInput, ViewOfResult, Constant } kind;
+    static constexpr const char* kKinds[] = {"Fresh", "SameAsInput", "ViewOfInput", "ViewOfResult",
+                                             "Constant"};
     size_t index = 0;
     std::vector<int64_t> size, stride;
     int64_t offset = 0;
     bool detached = false;
     std::shared_ptr<PyObject> value = nullptr;
+
+    static Kind kind_of(const std::string& type) {
+      auto found = std::find(std::begin(kKinds), std::end(kKinds), type);
+      TORCH_CHECK(found != std::end(kKinds), "an output is a ", type);
+      return static_cast<Kind>(found - std::begin(kKinds));
+    }
+    bool is_input() const { return kind == SameAsInput || kind == ViewOfInput; }
+    bool is_view() const { return kind == ViewOfInput || kind == ViewOfResult; }
   };
   struct Mutation {
     size_t index;
@@ -214,14 +224,15 @@ class Function {
  public:
   static constexpr const char* kName = "minicompiler.Function";
   static constexpr const char* kDoc =
-      "Function(description, forward, backward)(*inputs) -> tuple of outputs";
+      "Function(signature, forward, backward)(*inputs) -> tuple of outputs.\n"
+      "Raises TypeError for a signature with symbolic sizes.";
 
   static std::unique_ptr<Function> make(PyObject* args) {
-    PyObject *description, *forward, *backward;
-    if (!PyArg_ParseTuple(args, "O!OO", &PyDict_Type, &description, &forward, &backward))
+    PyObject *signature, *forward, *backward;
+    if (!PyArg_ParseTuple(args, "OOO", &signature, &forward, &backward))
       throw python_error();
     auto made = std::make_unique<Function>();
-    made->about_ = read(description);
+    made->about_ = read(signature);
     made->forward_ = std::make_unique<Flat>(forward);
     made->about_->backward = std::make_unique<Flat>(backward);
     return made;
@@ -240,7 +251,7 @@ class Function {
       }
     }
     auto node = differentiated(values);
-    std::vector<Tensor> kept;
+    c10::SmallVector<Tensor, 8> kept;
     if (node)
       for (const auto& saved : about.saved)
         kept.push_back(saved.argument >= 0 ? values[saved.argument].toTensor() : Tensor());
@@ -258,6 +269,7 @@ class Function {
   decltype(make_node(std::declval<CompiledBackward*>())) differentiated(const Values& values) {
     if (about_->differentiable.empty() || !c10::GradMode::is_enabled()) return {};
     torch::autograd::edge_list edges;
+    edges.reserve(about_->arguments.size());
     bool any = false;
     for (size_t i = 0; i < about_->arguments.size(); i++) {
       edges.emplace_back();
@@ -275,7 +287,7 @@ class Function {
   }
 
   template <class Pointer>
-  void attach(const Pointer& node, Values& results, const std::vector<Tensor>& kept) {
+  void attach(const Pointer& node, Values& results, c10::ArrayRef<Tensor> kept) {
     for (size_t index : about_->differentiable) {
       Tensor result = results[index].toTensor();
       if (result.requires_grad()) result = result.detach();  // an operator gave back what it got
@@ -283,6 +295,8 @@ class Function {
       results[index] = result;
     }
     node->all_checked = at::SavedTensorDefaultHooks::get_hooks().has_value();
+    node->checked.reserve(kept.size());
+    node->raw.reserve(kept.size());
     for (size_t i = 0; i < kept.size(); i++) {
       const auto& saved = about_->saved[i];
       const Tensor& tensor = saved.argument >= 0 ? kept[i] : results[saved.result].toTensor();
@@ -334,46 +348,60 @@ class Function {
 
   // ---- reading
 
-  static std::shared_ptr<Description> read(PyObject* dict) {
+  static std::shared_ptr<Description> read(PyObject* signature) {
     auto about = std::make_shared<Description>();
-    auto flag = [](PyObject* o) { return PyObject_IsTrue(o) == 1; };
-    auto position = [](PyObject* o) { return static_cast<size_t>(integer(o)); };
-    auto ints = [](PyObject* o) { return each(o, integer); };
-    about->symbols = position(entry(dict, "symbols"));
-    about->differentiable = each(entry(dict, "differentiable"), position);
-    about->gradients = each(entry(dict, "gradients"), [&](auto o) { return each(o, position); });
-    about->arguments = each(entry(dict, "arguments"), [&](auto o) {
-      return Description::Argument{position(item(o, 0)), integer(item(o, 1))};
+    auto of = [&](const char* name, auto read) {
+      return each(attribute(signature, name).get(), read);
+    };
+    auto number = [](PyObject* o, const char* name) {
+      THPObjectPtr found = attribute(o, name);
+      return found.get() == Py_None ? int64_t(-1) : integer(found.get());
+    };
+    auto ints = [](PyObject* o, const char* name) {
+      return each(attribute(o, name).get(), integer);
+    };
+    auto input = [&](PyObject* o) {
+      size_t index = number(o, "index");
+      about->inputs = std::max(about->inputs, index + 1);
+      return index;
+    };
+    about->differentiable = of("differentiable", position);
+    about->symbols = of("symbols", [](PyObject* o) { return o; }).size();
+    about->gradients = of("gradients", [](PyObject* needs) {
+      return needs == Py_None ? std::vector<size_t>() : each(needs, position);
     });
-    about->mutations = each(entry(dict, "mutations"), [&](auto o) {
-      return Description::Mutation{position(item(o, 0)), integer(item(o, 1)), flag(item(o, 2))};
+    about->arguments = of("arguments", [&](PyObject* o) {
+      bool memory = PyObject_HasAttrString(o, "numel");
+      return Description::Argument{input(o), memory ? number(o, "numel") : -1};
     });
-    about->tangents = each(entry(dict, "tangents"), [&](auto o) {
-      return Description::Tangent{ints(item(o, 0)), ints(item(o, 1))};
+    about->mutations = of("mutations", [&](PyObject* o) {
+      return Description::Mutation{input(o), number(o, "result"), number(o, "versioned") == 1};
     });
-    about->saved = each(entry(dict, "saved"), [&](auto o) {
-      Description::Saved saved{integer(item(o, 0)), integer(item(o, 1)), flag(item(o, 2))};
+    about->tangents = of("tangents", [&](PyObject* o) {
+      return Description::Tangent{ints(o, "size"), ints(o, "stride")};
+    });
+    about->saved = of("saved", [&](PyObject* o) {
+      Description::Saved one{number(o, "argument"), number(o, "result"), number(o, "checked") == 1};
       const auto& outs = about->differentiable;
-      saved.differentiable = saved.argument < 0 &&
-          std::find(outs.begin(), outs.end(), size_t(saved.result)) != outs.end();
-      saved.checked |= saved.differentiable;  // kept raw it would keep its own node alive
-      return saved;
+      one.differentiable = std::find(outs.begin(), outs.end(), size_t(one.result)) != outs.end();
+      one.checked |= one.differentiable;  // kept raw it would keep its own node alive
+      return one;
     });
-    about->outputs = each(entry(dict, "outputs"), [&](auto o) {
-      auto kind = static_cast<Description::Output::Kind>(integer(item(o, 0)));
-      if (kind == Description::Output::Constant)
-        return Description::Output{kind, 0, {}, {}, 0, false, shared(item(o, 1))};
-      if (length(o) == 2) return Description::Output{kind, position(item(o, 1))};
-      return Description::Output{kind, position(item(o, 1)), ints(item(o, 2)), ints(item(o, 3)),
-                                 integer(item(o, 4)), flag(item(o, 5))};
+    about->outputs = of("outputs", [&](PyObject* o) {
+      Description::Output made{Description::Output::kind_of(Py_TYPE(o)->tp_name)};
+      if (made.kind == Description::Output::Constant) {
+        made.value = shared(attribute(o, "value").get());
+        return made;
+      }
+      made.index = made.is_input() ? input(o) : number(o, "index");
+      if (made.is_view()) {
+        made.size = ints(o, "size");
+        made.stride = ints(o, "stride");
+        made.offset = number(o, "offset");
+        made.detached = number(o, "detached") == 1;
+      }
+      return made;
     });
-    auto read = [&](size_t index) { about->inputs = std::max(about->inputs, index + 1); };
-    for (const auto& argument : about->arguments) read(argument.index);
-    for (const auto& mutation : about->mutations) read(mutation.index);
-    for (const auto& output : about->outputs)
-      if (output.kind == Description::Output::SameAsInput ||
-          output.kind == Description::Output::ViewOfInput)
-        read(output.index);
     return about;
   }
 };

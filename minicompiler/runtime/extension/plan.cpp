@@ -337,7 +337,7 @@ class Plan {
     symbols_ = each(entry(flat, "symbols"), [](PyObject* o) {
       std::string kind = text(item(o, 0));
       auto found = kind == "input" ? Symbol::Input : kind == "size" ? Symbol::Size : Symbol::Stride;
-      return Symbol{found, size_t(integer(item(o, 1))), size_t(integer(item(o, 2)))};
+      return Symbol{found, position(item(o, 1)), position(item(o, 2))};
     });
     if (PyObject* gpu = entry(flat, "gpu"); gpu != Py_None) gpu_ = c10::Device(text(gpu));
     if (derive != Py_None) derive_ = THPObjectPtr(Py_NewRef(derive));
@@ -383,7 +383,7 @@ class Plan {
       size_t kernel = integer(at(1));
       kernels_.at(kernel);
       auto buffers = each(at(2), [&](PyObject* r) { return reg(r); });
-      return Launch{kernel, std::move(buffers), size_t(integer(at(3))), each(at(4), number)};
+      return Launch{kernel, std::move(buffers), position(at(3)), each(at(4), number)};
     }
     if (kind == "call") return call_step(list);
     TORCH_CHECK(kind == "free", "a plan says ", kind);

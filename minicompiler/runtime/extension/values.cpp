@@ -57,14 +57,25 @@ inline PyObject* entry(PyObject* dict, const char* key) {  // borrowed
   return found;
 }
 
-inline int64_t integer(PyObject* number) { return THPUtils_unpackLong(number); }
+// Anything with __index__; so the TypeError of a symbolic size passes through.
+inline int64_t integer(PyObject* number) { return THPUtils_unpackIndex(number); }
+inline size_t position(PyObject* number) { return static_cast<size_t>(integer(number)); }
 inline std::string text(PyObject* string) { return THPUtils_unpackString(string); }
 
 template <class F>
-auto each(PyObject* list, F read) -> std::vector<decltype(read(list))> {
-  std::vector<decltype(read(list))> all;
-  for (Py_ssize_t i = 0; i < length(list); i++) all.push_back(read(item(list, i)));
+auto each(PyObject* collection, F read) -> std::vector<decltype(read(collection))> {
+  THPObjectPtr items(PySequence_Fast(collection, "a collection is wanted"));
+  if (!items) throw python_error();
+  std::vector<decltype(read(collection))> all;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); i++)
+    all.push_back(read(PySequence_Fast_GET_ITEM(items.get(), i)));
   return all;
+}
+
+inline THPObjectPtr attribute(PyObject* object, const char* name) {
+  THPObjectPtr found(PyObject_GetAttrString(object, name));
+  if (!found) throw python_error();
+  return found;
 }
 
 // torch.float32 by its name float32; likewise layouts and memory formats
