@@ -178,12 +178,12 @@ def statistics(device: torch.device, x: Tensor, weight: Any, size: Sequence[Any]
     return [new(size, dtype), new(size, dtype)]
 
 
-def image(x: Tensor) -> Tensor:
+def image(x: Tensor, size: Sequence[Any] | None = None) -> Tensor:
     """Channels stay innermost where they are."""
     formats = {4: torch.channels_last, 5: torch.channels_last_3d}
     format = formats.get(x.dim(), torch.contiguous_format)
     last = not x.is_contiguous() and x.is_contiguous(memory_format=format)
-    return new(x.shape, x.dtype, format if last else None)
+    return new(x.shape if size is None else size, x.dtype, format if last else None)
 
 
 def layer_norm(device: Any, x: Tensor, shape: Any, w: Any, b: Any, eps: float) -> Any:
@@ -205,18 +205,38 @@ def batch_norm(
     return image(x) if cpu else like(x), *kept
 
 
+def gradients(x: Tensor, affine: Sequence[Any], shape: Any, mask: Sequence[bool]) -> Any:
+    """Of the input, the weight and the bias, where `mask` asks for them."""
+    made = [x, *[new(shape, x.dtype if t is None else t.dtype) for t in affine]]
+    return tuple(t if m else None for t, m in zip(made, mask))
+
+
 def layer_norm_backward(
     device: Any, grad: Any, x: Tensor, shape: Any, mean: Any, rstd: Any, w: Any, b: Any, mask: Any
 ) -> Any:
-    affine = [new(shape, x.dtype if t is None else t.dtype) for t in (w, b)]
-    return tuple(t if m else None for t, m in zip([new(x.shape, x.dtype), *affine], mask))
+    return gradients(new(x.shape, x.dtype), (w, b), shape, mask)
+
+
+def group_norm_backward(
+    device: Any, grad: Any, x: Tensor, mean: Any, rstd: Any, w: Any, n: Any, c: Any, *rest: Any
+) -> Any:
+    return gradients(new(x.shape, x.dtype), (w, w), (c,), rest[-1])
+
+
+def batch_norm_backward(device: Any, grad: Any, x: Tensor, w: Any, *rest: Any) -> Any:
+    made = image(x) if device.type == "cpu" else like(x)
+    return gradients(made, (w, w), x.shape[1:2], rest[-1])
 
 
 RULES |= {
     "native_layer_norm": layer_norm,
     "native_layer_norm_backward": layer_norm_backward,
     "native_group_norm": group_norm,
+    "native_group_norm_backward": group_norm_backward,
     "native_batch_norm": batch_norm,
+    "native_batch_norm_backward": batch_norm_backward,
+    "_adaptive_avg_pool2d": lambda device, x, size: image(x, (*x.shape[:-2], *size)),
+    "_adaptive_avg_pool2d_backward": lambda device, grad, x: image(x),
 }
 
 # --- attention -----------------------------------------------------------------------------------
