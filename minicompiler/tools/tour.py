@@ -184,6 +184,10 @@ def relative_difference(a: list[float], b: list[float]) -> float:
     return max((abs(x - y) / max(abs(x), 1e-12) for x, y in zip(a, b)), default=0.0)
 
 
+def difference(a: list[float], b: list[float]) -> float:
+    return max((abs(x - y) for x, y in zip(a, b)), default=0.0)
+
+
 def curves_in_terminal(runners: list[Runner], width: int) -> str:
     import plotext
 
@@ -282,7 +286,7 @@ def tour(
     console.print(
         f"a compiled step takes {fast.step_seconds / eager.step_seconds:.2f} of an eager one; "
         f"the losses differ by at most {apart:.1e} (relative) in the first {FIRST_STEPS} steps, "
-        f"{relative_difference(eager.losses, fast.losses):.1e} in all; curves in {out}"
+        f"by at most {difference(eager.losses, fast.losses):.1e} (absolute) in all; curves in {out}"
     )
     faults = [f"{r.name}: {s:.1%} right" for r, s in zip(runners, scores) if s < wanted]
     if made.get("kernels") == 0:
