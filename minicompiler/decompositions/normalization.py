@@ -27,6 +27,13 @@ def softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     return torch.div(e, e.sum(dim, keepdim=True))
 
 
+@rule(*overloads(aten, "_safe_softmax"))
+def safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tensor:
+    """Attention's: a row of minus infinities, all masked out, gives zeros and not NaN."""
+    hidden = torch.all(x == -math.inf, dim, keepdim=True)
+    return torch.where(hidden, 0.0, softmax(x, dim, False))
+
+
 @rule(aten._log_softmax.default)
 @in_float32
 def log_softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
@@ -111,6 +118,11 @@ def vector_norm(
     if math.isinf(ord):
         return (torch.amax if ord > 0 else torch.amin)(size, dim or [], keepdim)
     return torch.pow(torch.pow(size, ord).sum(dim, keepdim=keepdim), 1 / ord)
+
+
+@rule(aten.norm.ScalarOpt_dim, aten.norm.Scalar)
+def norm(x: Any, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
+    return torch.linalg.vector_norm(x, 2 if p is None else p, dim, keepdim)
 
 
 # ----------------------------------------------------------------------------------- normalizations

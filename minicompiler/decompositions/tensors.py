@@ -52,6 +52,11 @@ def _addr(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> 
     return outer if beta == 0 else torch.add(outer, x * beta)
 
 
+def _addmv(x: Tensor, a: Tensor, v: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    product = (a * v).sum(1) * alpha
+    return product if beta == 0 else torch.add(product, x * beta)
+
+
 def _dot(x: Tensor, y: Tensor, *, dim: int = 0) -> Any:
     return NotImplemented if x.is_complex() else (wide(x) * wide(y)).sum(dim)
 
@@ -85,6 +90,8 @@ add_wide("logaddexp", _logaddexp)
 add_wide("xlogy.Tensor xlogy.Scalar_Other xlogy.Scalar_Self", _xlogy)
 add_wide("special_xlog1py", lambda x, y: _xlogy(x, y, torch.log1p))
 add_wide("addr", _addr)
+add_wide("addmv", _addmv)
+add("nansum", lambda x, *rest, **kw: torch.where(x != x, 0, x).sum(*rest, **kw))
 add("dot vdot", _dot)
 add("mv", lambda a, v: _dot(a, v, dim=1))
 add("trace", lambda x: x.diagonal().sum())
@@ -163,6 +170,30 @@ def _pixel_unshuffle(x: Tensor, r: int) -> Tensor:
     return x.reshape([*batch, c * r * r, h // r, w // r])
 
 
+def _diagonal_scatter(
+    x: Tensor, source: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    if source.numel() == 0:
+        return x
+    x = x.movedim((dim1, dim2), (-2, -1))
+    row = torch.arange(x.shape[-2], device=x.device).unsqueeze(1)
+    column = torch.arange(x.shape[-1], device=x.device)
+    along = (row if offset >= 0 else column).clamp_max(source.shape[-1] - 1)
+    picked = source[..., along.reshape(-1)].unsqueeze(-1 if offset >= 0 else -2)
+    return torch.where(column - row == offset, picked, x).movedim((-2, -1), (dim1, dim2))
+
+
+def _diag_embed(x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    n = x.shape[-1] + abs(offset)
+    zeros = _zeros([*x.shape[:-1], n, n], x).movedim((-2, -1), (dim1, dim2))
+    return _diagonal_scatter(zeros, x, offset, dim1, dim2)
+
+
+def _channel_shuffle(x: Tensor, groups: int) -> Tensor:
+    n, c, *image = x.shape
+    return x.reshape([n, groups, c // groups, *image]).transpose(1, 2).reshape(x.shape)
+
+
 def _into_zeros(scatter: Rule) -> Rule:
     """The gradient of a view: zeros with the gradient written where the view looked."""
     return lambda grad, size, *where: scatter(_zeros(size, grad), grad, *where)
@@ -176,6 +207,9 @@ add("pixel_unshuffle", _pixel_unshuffle)
 add("select_backward", _into_zeros(torch.select_scatter))
 add("slice_backward", _into_zeros(torch.slice_scatter))
 add("diagonal_backward", _into_zeros(torch.diagonal_scatter))
+add("diagonal_scatter", _diagonal_scatter)
+add("diag_embed", _diag_embed)
+add("channel_shuffle native_channel_shuffle", _channel_shuffle)
 
 
 # ------------------------------------------------------------------------------------ indexing

@@ -17,20 +17,28 @@ from .table import Rule, in_float32, overloads, rule, wide
 aten = torch.ops.aten
 
 MOST = 32
+Place = tuple[int, ...]  # in a window, from 0 along each dimension
 
 
 class Windows:
     """The sliding windows over the trailing dimensions of x: sizes a dimension, in order."""
 
     def __init__(
-        self, x: Tensor, kernel: Any, stride: Any, pad: Any, dilation: Any, ceil: bool
+        self, dims: int, x: Tensor, kernel: Any, stride: Any, pad: Any, dilation: Any, ceil: bool
     ) -> None:
-        self.x, self.kernel = x, list(kernel)
-        self.dims = len(self.kernel)
+        self.dims, self.x = dims, x
+        self.kernel = self._each(kernel)
         self.stride = self._each(stride) or self.kernel
         self.pad, self.dilation = self._each(pad), self._each(dilation)
-        self.inputs = list(x.shape[-self.dims :])
-        self.outputs = [self._outputs(d, ceil) for d in range(self.dims)]
+        self.inputs = list(x.shape[-dims:])
+        self.outputs = [self._outputs(d, ceil) for d in range(dims)]
+        self.supported = math.prod(self.kernel) <= MOST and x.numel() > 0
+        # before and after each dimension, the last one first, as constant_pad_nd wants it
+        self.padding: list[int] = []
+        for d in reversed(range(dims)):
+            reach = (self.outputs[d] - 1) * self.stride[d]
+            reach += self.dilation[d] * (self.kernel[d] - 1) + 1
+            self.padding += [self.pad[d], max(reach - self.pad[d] - self.inputs[d], 0)]
 
     def _each(self, values: Any) -> Any:
         """ATen's size arguments: one number stands for all dimensions."""
@@ -45,24 +53,32 @@ class Windows:
         out = -(-free // stride) + 1
         return out - 1 if (out - 1) * stride >= n + pad else out  # no window begins past the end
 
-    def supported(self) -> bool:
-        return math.prod(self.kernel) <= MOST and self.x.numel() > 0
+    def _slices(self, place: Place) -> Iterator[tuple[int, int, int, int]]:
+        """Dimension, start, stop and step of what all windows see at `place`, in the padded x."""
+        for d, p in enumerate(place):
+            start, step = p * self.dilation[d], self.stride[d]
+            yield d - self.dims, start, start + (self.outputs[d] - 1) * step + 1, step
 
-    def places(self, fill: float) -> Iterator[tuple[tuple[int, ...], Tensor]]:
-        """For every place in the window: the place, and what all windows see there."""
-        amounts: list[int] = []
-        for d in reversed(range(self.dims)):
-            reach = (self.outputs[d] - 1) * self.stride[d]
-            reach += self.dilation[d] * (self.kernel[d] - 1) + 1
-            amounts += [self.pad[d], max(reach - self.pad[d] - self.inputs[d], 0)]
-        padded = aten.constant_pad_nd.default(self.x, amounts, fill) if any(amounts) else self.x
+    def seen(self, fill: float) -> Iterator[tuple[Place, Tensor]]:
+        """For every place in the window, what all windows see there."""
+        padded = aten.constant_pad_nd.default(self.x, self.padding, fill)
         for place in itertools.product(*map(range, self.kernel)):
-            seen = padded
-            for d, p in enumerate(place):
-                start, stride = p * self.dilation[d], self.stride[d]
-                stop = start + (self.outputs[d] - 1) * stride + 1
-                seen = aten.slice.Tensor(seen, d - self.dims, start, stop, stride)
-            yield place, seen
+            part = padded if any(self.padding) else self.x
+            for where in self._slices(place):
+                part = aten.slice.Tensor(part, *where)
+            yield place, part
+
+    def spread(self, each: Tensor) -> Any:
+        """The reverse: zeros of x's size that gain, where a window sees them, its value."""
+        total: Any = 0
+        for place in itertools.product(*map(range, self.kernel)):
+            part = each
+            for d, (dim, *where) in enumerate(self._slices(place)):
+                size = list(part.shape)
+                size[dim] = self.inputs[d] + sum(self.padding[2 * (self.dims - 1 - d) :][:2])
+                part = aten.slice_scatter.default(part.new_zeros(size), part, dim, *where)
+            total = total + part
+        return aten.constant_pad_nd.default(total, [-n for n in self.padding])
 
     def starts(self, d: int) -> Any:
         """Where each window begins in the unpadded image, along dimension d."""
@@ -73,57 +89,66 @@ class Windows:
         return values.reshape([-1] + [1] * (self.dims - 1 - d))
 
 
+# ---------------------------------------------------------------------------------------- pooling
+
+
+def _share(w: Windows, total: Any, count_padding: bool = True, divisor: int | None = None) -> Any:
+    """Sums over windows to means: by `divisor`, or by how many elements a window has."""
+    for d in range(0 if divisor else w.dims):
+        first = w.starts(d)
+        last = torch.clamp_max(first + w.kernel[d], w.inputs[d] + w.pad[d])
+        if not count_padding:
+            first, last = torch.clamp_min(first, 0), torch.clamp_max(last, w.inputs[d])
+        whole = not any(w.padding)
+        total = total / (w.kernel[d] if whole else w.along(last - first, d))
+    return total / divisor if divisor else total
+
+
 def _avg_pool(dims: int) -> Rule:
     @in_float32
     def f(
-        x: Any, kernel: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False,
-        count_include_pad: bool = True, divisor_override: int | None = None
-    ) -> Any:  # fmt: skip
-        kernel = list(kernel) * dims if len(kernel) == 1 else kernel
-        w = Windows(x, kernel, stride, padding, 1, ceil_mode)
-        if not w.supported():
+        x: Any, kernel: Any, stride: Any = (), pad: Any = 0, ceil: Any = False, *rest: Any
+    ) -> Any:
+        w = Windows(dims, x, kernel, stride, pad, 1, ceil)
+        if not w.supported:
             return NotImplemented
-        total: Any = sum(seen for _, seen in w.places(0.0))
-        if divisor_override or not (ceil_mode or any(w.pad)):
-            return total / (divisor_override or math.prod(w.kernel))
-        for d in range(dims):
-            first = w.starts(d)
-            last = torch.clamp_max(first + w.kernel[d], w.inputs[d] + w.pad[d])
-            if not count_include_pad:
-                first, last = torch.clamp_min(first, 0), torch.clamp_max(last, w.inputs[d])
-            total = total / w.along(last - first, d)
-        return total
+        return _share(w, sum(part for _, part in w.seen(0.0)), *rest)
+
+    return f
+
+
+def _avg_pool_backward(dims: int) -> Rule:
+    @in_float32
+    def f(grad: Any, x: Any, kernel: Any, stride: Any, pad: Any, ceil: Any, *rest: Any) -> Any:
+        w = Windows(dims, x, kernel, stride, pad, 1, ceil)
+        return w.spread(_share(w, grad, *rest)) if w.supported else NotImplemented
 
     return f
 
 
 def _max_pool(dims: int) -> Rule:
+    def flat(w: Windows, place: Place) -> Any:
+        """Where this place of each window lies, as an index into the flattened image."""
+        index: Any = 0
+        for d, p in enumerate(place):
+            step, at = w.dilation[d], w.starts(d) + p * w.dilation[d]
+            if not any(place):  # a window counts from its first element inside the image
+                at = torch.where(at < 0, at + (step - 1 - at) // step * step, at)
+            index = index * w.inputs[d] + w.along(at, d)
+        return index
+
     def f(
-        x: Any, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
-        ceil_mode: bool = False
-    ) -> Any:  # fmt: skip
-        kernel = list(kernel) * dims if len(kernel) == 1 else kernel
-        w = Windows(x, kernel, stride, padding, dilation, ceil_mode)
-        if not w.supported() or not x.is_floating_point():
+        x: Any, kernel: Any, stride: Any = (), pad: Any = 0, dilation: Any = 1, ceil: Any = False
+    ) -> Any:
+        w = Windows(dims, x, kernel, stride, pad, dilation, ceil)
+        if not w.supported or not x.is_floating_point():
             return NotImplemented
-
-        def flat(place: tuple[int, ...]) -> Tensor:
-            """Where this place of each window lies, as an index into the flattened image."""
-            index: Any = 0
-            for d, p in enumerate(place):
-                step, at = w.dilation[d], w.starts(d) + p * w.dilation[d]
-                if not any(place):  # a window counts from its first element inside the image
-                    at = torch.where(at < 0, at + (step - 1 - at) // step * step, at)
-                index = index * w.inputs[d] + w.along(at, d)
-            return torch.as_tensor(index)
-
-        best: Any = None
-        for place, seen in w.places(-math.inf):
-            if best is None:
-                best, where = seen, flat(place).expand(seen.shape)
-                continue
-            better = (seen > best) | (seen != seen)
-            best, where = torch.where(better, seen, best), torch.where(better, flat(place), where)
+        (first, best), *others = w.seen(-math.inf)
+        where = flat(w, first).expand(best.shape)
+        for place, part in others:
+            better = (part > best) | (part != part)
+            best = torch.where(better, part, best)
+            where = torch.where(better, flat(w, place), where)
         return best, where
 
     return f
@@ -131,8 +156,7 @@ def _max_pool(dims: int) -> Rule:
 
 def _max_pool_backward(dims: int) -> Rule:
     def f(grad: Tensor, x: Tensor, *settings: Any) -> Any:
-        places = settings[-1].flatten(-dims)
-        zeros = torch.zeros_like(wide(x)).flatten(-dims)
+        zeros, places = torch.zeros_like(wide(x)).flatten(-dims), settings[-1].flatten(-dims)
         return zeros.scatter_add(-1, places, wide(grad).flatten(-dims)).reshape(x.shape)
 
     return f
@@ -156,10 +180,13 @@ def _adaptive_avg_pool2d_backward(grad: Tensor, x: Tensor) -> Any:
 
 # ------------------------------------------------------------------------- padding and resizing
 
+Where = list[Tensor | None]  # an index for aten.index: one a dimension, the trailing ones given
 
-def _border(pad: list[int], x: Tensor, reflect: bool) -> list[Tensor]:
-    """For each padded dimension: which element of x stands at each place of the result."""
-    dims, where = len(pad) // 2, []
+
+def _border(pad: list[int], x: Tensor, reflect: bool) -> Where:
+    """For each padded dimension, which element of x stands at each place of the result."""
+    dims = len(pad) // 2
+    where: Where = [None] * (x.ndim - dims)
     for d in range(dims):
         n = x.shape[d - dims]
         before, after = pad[2 * (dims - 1 - d)], pad[2 * (dims - 1 - d) + 1]
@@ -169,40 +196,24 @@ def _border(pad: list[int], x: Tensor, reflect: bool) -> list[Tensor]:
     return where
 
 
-def _pick(x: Tensor, where: list[Tensor]) -> Tensor:
-    index: list[Tensor | None] = [*[None] * (x.ndim - len(where)), *where]
-    result: Tensor = aten.index.Tensor(x, index)
-    return result
+def _nearest(
+    sizes: list[int], x_sizes: list[int], scales: Any, offset: float, like: Tensor
+) -> Where:
+    dims = len(sizes)
+    where: Where = [None] * (like.ndim - dims)
+    for d, (out, n, scale) in enumerate(zip(sizes, x_sizes, scales or [None] * dims)):
+        i = torch.arange(out, dtype=torch.float32, device=like.device)
+        source = torch.floor((i + offset) * (1.0 / scale if scale else n / out))
+        index = torch.clamp_max(source, n - 1).to(torch.int64)
+        where.append(index.reshape([-1] + [1] * (dims - 1 - d)))
+    return where
 
 
-def _pad(reflect: bool) -> Rule:
-    return lambda x, pad: _pick(x, _border(pad, x, reflect))
-
-
-def _pad_backward(reflect: bool) -> Rule:
-    @in_float32
-    def f(grad: Tensor, x: Tensor, pad: list[int]) -> Any:
-        where = _border(pad, x, reflect)
-        index = [*[None] * (x.ndim - len(where)), *where]
-        return aten.index_put.default(torch.zeros_like(x), index, grad, True)
-
-    return f
-
-
-def _nearest(offset: float) -> Rule:
-    """upsample_nearest (offset 0) and its exact form (0.5), in any number of dimensions."""
-
-    def f(x: Tensor, sizes: list[int], *scales: float | None) -> Tensor:
-        where = []
-        for d, (out, scale) in enumerate(zip(sizes, scales or [None] * len(sizes))):
-            n = x.shape[d - len(sizes)]
-            ratio = 1.0 / scale if scale else n / out
-            i = torch.arange(out, dtype=torch.float32, device=x.device)
-            source = torch.clamp_max(torch.floor((i + offset) * ratio), n - 1)
-            where.append(source.to(torch.int64).reshape([-1] + [1] * (len(sizes) - 1 - d)))
-        return _pick(x, where)
-
-    return f
+@in_float32
+def _add_up(size: list[int], where: Where, grad: Tensor) -> Any:
+    """The gradient of picking elements: each gains what was picked from it."""
+    zeros = torch.zeros(size, dtype=grad.dtype, device=grad.device)
+    return aten.index_put.default(zeros, where, grad, True)
 
 
 @in_float32
@@ -223,20 +234,34 @@ def _linear(x: Tensor, sizes: list[int], align_corners: bool, *scales: float | N
     return x
 
 
-rule(aten.avg_pool2d.default)(_avg_pool(2))
-rule(aten.avg_pool3d.default)(_avg_pool(3))
-rule(aten.max_pool2d_with_indices.default)(_max_pool(2))
-rule(aten.max_pool2d_with_indices_backward.default)(_max_pool_backward(2))
-rule(aten.max_pool3d_with_indices.default)(_max_pool(3))
-rule(aten.max_pool3d_with_indices_backward.default)(_max_pool_backward(3))
-rule(aten._adaptive_avg_pool2d.default)(_adaptive_avg_pool2d)
-rule(aten._adaptive_avg_pool2d_backward.default)(_adaptive_avg_pool2d_backward)
+def _padding_rules(reflect: bool) -> tuple[Rule, Rule]:
+    forward = lambda x, pad: aten.index.Tensor(x, _border(pad, x, reflect))
+    return forward, lambda grad, x, pad: _add_up(list(x.shape), _border(pad, x, reflect), grad)
+
+
+def _nearest_rules(dims: int, offset: float) -> tuple[Rule, Rule]:
+    def forward(x: Tensor, sizes: list[int], *scales: Any) -> Any:
+        return aten.index.Tensor(x, _nearest(sizes, list(x.shape[-dims:]), scales, offset, x))
+
+    def backward(grad: Tensor, sizes: list[int], size: list[int], *scales: Any) -> Any:
+        return _add_up(size, _nearest(sizes, size[-dims:], scales, offset, grad), grad)
+
+    return forward, backward
+
+
+def _both(name: str, rules: tuple[Rule, Rule]) -> None:
+    for op, f in zip((name, f"{name}_backward"), rules):
+        rule(*overloads(aten, op))(f)
+
+
 for _d in (1, 2, 3):
-    for _name, _reflect in (("reflection", True), ("replication", False)):
-        rule(*overloads(aten, f"{_name}_pad{_d}d"))(_pad(_reflect))
-        rule(*overloads(aten, f"{_name}_pad{_d}d_backward"))(_pad_backward(_reflect))
-    rule(*overloads(aten, f"upsample_nearest{_d}d"))(_nearest(0.0))
-    rule(*overloads(aten, f"_upsample_nearest_exact{_d}d"))(_nearest(0.5))
-rule(aten.upsample_linear1d.default)(_linear)
-rule(aten.upsample_bilinear2d.default)(_linear)
-rule(aten.upsample_trilinear3d.default)(_linear)
+    if _d > 1:
+        _both(f"avg_pool{_d}d", (_avg_pool(_d), _avg_pool_backward(_d)))
+        rule(*overloads(aten, f"max_pool{_d}d_with_indices"))(_max_pool(_d))
+        rule(*overloads(aten, f"max_pool{_d}d_with_indices_backward"))(_max_pool_backward(_d))
+    _both(f"reflection_pad{_d}d", _padding_rules(reflect=True))
+    _both(f"replication_pad{_d}d", _padding_rules(reflect=False))
+    _both(f"upsample_nearest{_d}d", _nearest_rules(_d, 0.0))
+    _both(f"_upsample_nearest_exact{_d}d", _nearest_rules(_d, 0.5))
+rule(*overloads(aten, "upsample_linear1d upsample_bilinear2d upsample_trilinear3d"))(_linear)
+_both("_adaptive_avg_pool2d", (_adaptive_avg_pool2d, _adaptive_avg_pool2d_backward))

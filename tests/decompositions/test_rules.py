@@ -28,6 +28,7 @@ UNARY: dict[str, tuple[Any, ...]] = {
     "threshold": (0.1, 20.0),
     "leaky_relu": (0.02,),
     "elu": (1.5, 1.1, 0.9),
+    "celu": (1.3,),
     "softplus": (1.3, 19.0),
     "hardtanh": (-0.7, 0.8),
     "hardswish": (),
@@ -123,6 +124,7 @@ def test_softmax_of_infinities():
     x = torch.tensor([[-math.inf, -math.inf], [math.inf, 0.0], [-math.inf, 1.0]])
     check(aten._softmax.default, x, 1, False)
     check(aten._log_softmax.default, x, 1, False)
+    check(aten._safe_softmax.default, x, 1)
     check(aten.logsumexp.default, x, [1])
     check(aten.logsumexp.default, x, [0, 1], True)
 
@@ -148,6 +150,8 @@ def test_reductions(dtype):
     check(aten.count_nonzero.default, x)
     check(aten.count_nonzero.dim_IntList, x, [1])
     check(aten.trace.default, x[0])
+    check(aten.norm.ScalarOpt_dim, x, 3.0, [1], True)
+    check(aten.nansum.default, torch.where(x > 2, math.nan, x), [1])
 
 
 def test_variance_of_large_values():
@@ -282,6 +286,8 @@ def test_arithmetic(dtype):
     check(aten.xlogy.Tensor, x.round(), y.abs())
     check(aten.xlogy.Scalar_Other, x, 2.0)
     check(aten.special_xlog1py.default, x.round(), y.abs())
+    check(aten.addmv.default, x[:, 0], x, y[0], beta=0.5, tolerance=2e-2)
+    check(aten.native_dropout_backward.default, x, y > 0, 2.0)
     check(aten.dot.default, x[0], y[0], tolerance=2e-2 if dtype == torch.bfloat16 else None)
     check(aten.mv.default, x, y[0], tolerance=2e-2 if dtype == torch.bfloat16 else None)
     check(
@@ -338,6 +344,12 @@ def test_moving_elements():
     check(aten.select_backward.default, rand(3, 6), [3, 4, 6], 1, 2)
     check(aten.slice_backward.default, rand(3, 2, 6), [3, 4, 6], 1, 0, 4, 2)
     check(aten.diagonal_backward.default, rand(3, 4), [3, 4, 4], 0, 1, 2)
+    for offset in (0, 1, -2):
+        n = rand(4, 6).diagonal(offset).shape[0]
+        check(aten.diagonal_scatter.default, rand(4, 6), rand(n), offset)
+        check(aten.diagonal_scatter.default, rand(4, 3, 6), rand(3, n), offset, 0, 2)
+        check(aten.diag_embed.default, rand(2, 3), offset)
+    check(aten.channel_shuffle.default, rand(2, 6, 3), 3)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
@@ -413,6 +425,20 @@ def test_pooling(dtype):
     )
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gradients_of_average_pooling(dtype):
+    x = rand(2, 3, 9, 8, dtype=dtype)
+    for args in (
+        ([2, 2], [], [0, 0], False, True, None),
+        ([3, 3], [2, 2], [1, 1], False, True, None),
+        ([3, 2], [2, 1], [1, 0], True, False, None),
+        ([3, 3], [3, 3], [0, 0], True, True, 5),
+    ):
+        g = rand(*aten.avg_pool2d(x, *args).shape, dtype=dtype, seed=1)
+        loose = 3e-2 if dtype == torch.bfloat16 else None
+        check(aten.avg_pool2d_backward.default, g, x, *args, tolerance=loose)
+
+
 def test_pooling_in_three_dimensions():
     x, windows = rand(1, 2, 4, 5, 6), ([2, 2, 3], [1, 2, 3], [1, 0, 1])
     check(aten.avg_pool3d.default, x, *windows)
@@ -448,6 +474,14 @@ def test_padding(dtype):
                 pad,
                 tolerance=5e-2 if dtype == torch.bfloat16 else None,
             )
+
+
+@pytest.mark.parametrize("scales", [(None, None), (2.0, 2.0)])
+def test_gradients_of_nearest_resizing(scales):
+    for name in ("upsample_nearest2d", "_upsample_nearest_exact2d"):
+        for size in ([10, 8], [7, 3]):
+            g = rand(2, 3, *size)
+            check(getattr(aten, f"{name}_backward").default, g, size, [2, 3, 5, 4], *scales)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
