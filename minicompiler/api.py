@@ -72,12 +72,11 @@ class Region:
         """`fn`, called with the hook on."""
         run, callback, token = frame_hook.run, self.callback, self.token
 
-        @functools.wraps(fn)
         def compiled(*args: Any, **kwargs: Any) -> Any:
             return run(callback, token, fn, *args, **kwargs)
 
         frame_hook.skip(compiled.__code__)
-        return compiled
+        return functools.update_wrapper(compiled, fn)
 
     def on_frame(
         self, code: types.CodeType, function: types.FunctionType, vector: tuple[Any, ...]
@@ -99,14 +98,13 @@ class Region:
             function,
             vector,
             function.__globals__,
-            function.__builtins__,
+            getattr(function, "__builtins__"),  # noqa: B009  (typeshed does not know it)
             self.compile_graph,
             convert.Options(self.fullgraph, strict=config.verify),
         )
         if isinstance(made, convert.Skip):
             return None
         return cache.Compiled(made.guards, made.replacement, made.source)
-
 
     def compile_graph(self, gm: fx.GraphModule, example_inputs: list[Any]) -> pipeline.Graph:
         """The graph compiled by the backend; whatever Python it runs is not captured again."""
@@ -153,7 +151,7 @@ class CompiledModule(nn.Module):
     def __delattr__(self, name: str) -> None:
         delattr(self._original, name)
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:  # isinstance(compiled, type(original))
         return type(self._original)
 
@@ -201,14 +199,13 @@ def register_backend(name: str, fn: pipeline.Backend) -> pipeline.Backend:
 def disable(fn: F) -> F:
     """`fn` and all that it calls run eagerly, also when reached from compiled code."""
 
-    @functools.wraps(fn)
     def disabled(*args: Any, **kwargs: Any) -> Any:
         with frame_hook.disabled():
             return fn(*args, **kwargs)
 
     frame_hook.skip(disabled.__code__)
-    disabled.disabled = True  # type: ignore[attr-defined]  # capture breaks the graph at the call
-    return disabled  # type: ignore[return-value]
+    disabled._torchdynamo_disable = True  # type: ignore[attr-defined]  # torch's own mark
+    return functools.update_wrapper(disabled, fn)  # type: ignore[return-value]
 
 
 @disable

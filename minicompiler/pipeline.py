@@ -20,6 +20,7 @@ import torch
 from torch import fx
 
 from . import aot, codegen, decompositions, lowering, report, runtime, schedule
+from .capture import binding
 from .errors import BackendError, InternalError, Unsupported, UserError
 from .ir.evaluate import evaluate
 from .ir.verify import verify
@@ -44,6 +45,8 @@ def compile_graph(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
         record.add("partition", parts)
     forward = build(parts.forward, "forward")
     backward = parts.backward and lazily(functools.partial(build, parts.backward, "backward"))
+    if native := runtime.extension.module():
+        binding.tensor_guard = native.TensorGuard  # guards made from now on check tensors in C++
     draws = any(_draws(node) for node in parts.forward.graph.nodes)
     return or_as_captured(runtime.bind(parts.signature, forward, backward), gm, draws)
 

@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
-# mypy: disable-error-code="no-untyped-def, no-any-return"
+# mypy: disable-error-code="no-untyped-def, no-any-return, untyped-decorator"
 
 
 @triton.jit

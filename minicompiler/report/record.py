@@ -81,7 +81,7 @@ class Record:
                 totals.seconds[name] += own
 
     def add(self, kind: str, made: Any) -> None:
-        """Keep an object that a stage made: graph, guards, joint, program, plan, kernel, wrapper."""
+        """Keep what a stage made: graph, guards, joint, program, plan, kernels, wrapper."""
         self.stages.setdefault(kind, []).append(made)
 
     def count(self, key: str, n: int = 1) -> None:

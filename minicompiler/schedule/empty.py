@@ -18,10 +18,10 @@ def without_empty_loops(program: Program) -> Program:
 
 def filled(operation: Computed) -> Computed:
     loop, layout = operation.loop, operation.layout
-    folds = isinstance(loop, Reduction)
-    if product((*loop.ranges, *(loop.folded if folds else ()))) != 0:
+    folded, kind = (loop.folded, loop.kind) if isinstance(loop, Reduction) else ((), "")
+    if product((*loop.ranges, *folded)) != 0:
         return operation
-    value = NEUTRAL.get(loop.kind, 0) if folds else 0
+    value = NEUTRAL.get(kind, 0)
     old = operation.into if isinstance(loop, Scatter) else None
 
     def inner(index: Index) -> Value:

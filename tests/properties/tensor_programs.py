@@ -39,9 +39,10 @@ REDUCTIONS = (
     "{x}.max({d}).values torch.var_mean({x},{d})[1] F.rms_norm({x},{x}.shape[-1:])"
 ).split()
 VIEWS = (
-    "{x}.transpose(0,{d}) {x}.unsqueeze({d}) {x}.flip({d}) {x}.reshape(-1) {x}.squeeze() {x}[...,0] "
-    "{x}[1:] {x}[...,::2] {x}[None] {x}.flatten() {x}.unbind({d})[0] {x}.chunk(2,{d})[0] {x}.mT "
-    "{x}.expand(2,*{x}.shape) {x}.contiguous() {x}.movedim(0,{d}) {x}.narrow({d},0,1) {x}.T "
+    "{x}.transpose(0,{d}) {x}.unsqueeze({d}) {x}.flip({d}) {x}.reshape(-1) {x}.squeeze() "
+    "{x}[...,0] {x}[1:] {x}[...,::2] {x}[None] {x}.flatten() {x}.unbind({d})[0] "
+    "{x}.chunk(2,{d})[0] {x}.mT {x}.expand(2,*{x}.shape) {x}.contiguous() "
+    "{x}.movedim(0,{d}) {x}.narrow({d},0,1) {x}.T "
     "{x}.roll(1,{d}) {x}.repeat_interleave(2,{d}) {x}.detach() {x}.clone() {x}.diagonal() "
     "torch.stack([{x},{x}],{d}) torch.cat([{x},{x}*2],{d}) F.pad({x},(1,2)) {x}.tril() {x}[:,None]"
 ).split()
