@@ -8,6 +8,7 @@ minicompiler.runtime.python_runtime.
 
 import keyword
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +129,7 @@ class _Writer:
         """What of the user's program the next line computes, as a comment."""
         about = dict.fromkeys(text for n in names for text in self.program.origins.get(n, ()))
         if about:
-            yield f"# {', '.join(about)}".replace("\n", " ")
+            yield textwrap.shorten(f"# {', '.join(about)}", 96, placeholder=" ...")
 
     # ------------------------------------------------------------------------------------ values
 
