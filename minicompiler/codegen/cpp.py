@@ -28,7 +28,7 @@ from ..settings import config
 from ..symbolic.expr import Expr, Symbol, add_all, as_expr, product, sym
 from ..symbolic.printing import to_c
 from ..symbolic.ranges import Interval, bounds, index_range, proves_positive, simplify
-from .cpp_loops import Axis, nest, over_all, run
+from .cpp_loops import Axis, Nest, nest, over_all, run
 from .cpp_ops import COMPARISONS, DIVISIONS, TYPES, conversion, expression, literal, with_math
 from .cpp_reduce import POSITIONS, Accumulator
 from .source import KernelSource
@@ -95,7 +95,8 @@ class _Writer:
     def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
         self.kernel, self.layouts = kernel, plan.program.layouts()
         self.layouts |= {node.name: node.layout for node in kernel.nodes}
-        self.nest = nest(kernel, self.layouts)
+        self.empty = product(kernel.ranges) == 0
+        self.nest = Nest() if self.empty else nest(kernel, self.layouts)
         self.work = product((*kernel.ranges, *kernel.folded))
         self.pointers = self._pointers()
         self.ranges: dict[Expr, Interval] = {
@@ -122,7 +123,7 @@ class _Writer:
         name = f'extern "C" int64_t {kernel.name}(void** buffers, const int64_t* symbols)'
         function = Block((name,))
         self.blocks.append(function)
-        if self.work != 0 or kernel.folded:
+        if not self.empty:
             with ops.handling(self):
                 self.outer_loops()
         head: list[str | Block] = []
@@ -399,7 +400,7 @@ class _Writer:
             value, place = run(node, self.nest.index, self.nest.folded)
             if node.name in self.folds:
                 position = self._flat(self.kernel.folded, self.nest.folded)
-                at = self.text(position) if self.folds[node.name].at else ""
+                at = f"int64_t({self.text(position)})" if self.folds[node.name].at else ""
                 self.line(*self.folds[node.name].update(self.lane, value.text, at))
                 continue
             assert place is not None

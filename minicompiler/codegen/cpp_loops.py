@@ -45,13 +45,13 @@ class Nest:
     the number of additions that an element is worth.
     """
 
-    outer: tuple[Axis, ...]
-    inner: tuple[Axis, ...]
-    index: Index
-    folded: Index
-    columns: bool
-    across: Axis | None
-    cost: int
+    outer: tuple[Axis, ...] = ()
+    inner: tuple[Axis, ...] = ()
+    index: Index = ()
+    folded: Index = ()
+    columns: bool = False
+    across: Axis | None = None
+    cost: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +209,8 @@ def _joined(
     """
 
     def one(a: Axis, b: Axis) -> bool:
+        if a.size == 0 or b.size == 0:
+            return False
         for access in accesses:
             far, near = stride(access.index, a.symbol), stride(access.index, b.symbol)
             if far is None or near is None or far != near * b.size:
