@@ -205,6 +205,13 @@ def batch_norm(
     return image(x) if cpu else like(x), *kept
 
 
+def cudnn_norm(
+    device: Any, x: Tensor, w: Tensor, b: Any, mean: Any, var: Any, train: bool, *_: Any
+) -> Any:
+    kept = [new(w.shape if train else (0,), w.dtype) for _ in range(2)]
+    return image(x), *kept, new((0,), torch.uint8)  # cuDNN alone knows how much it reserves
+
+
 def gradients(x: Tensor, affine: Sequence[Any], shape: Any, mask: Sequence[bool]) -> Any:
     """Of the input, the weight and the bias, where `mask` asks for them."""
     made = [x, *[new(shape, x.dtype if t is None else t.dtype) for t in affine]]
@@ -235,6 +242,10 @@ RULES |= {
     "native_group_norm_backward": group_norm_backward,
     "native_batch_norm": batch_norm,
     "native_batch_norm_backward": batch_norm_backward,
+    "cudnn_batch_norm": cudnn_norm,
+    "cudnn_batch_norm_backward": lambda device, x, grad, w, *_: gradients(
+        image(x), (w, w), w.shape, (True, True, True)
+    ),
     "_adaptive_avg_pool2d": lambda device, x, size: image(x, (*x.shape[:-2], *size)),
     "_adaptive_avg_pool2d_backward": lambda device, grad, x: image(x),
 }
