@@ -81,8 +81,8 @@ class Evaluation:
             if source is not None and source != known.source:
                 if known.source is None:
                     known.source = source
-                    self.assume("ID" if is_fixed(real) else "TYPE", source, identity_of(real))
-                elif is_fixed(real) or isinstance(known.source, sources.Const):
+                    self.assume(*identity(real, source))
+                elif isinstance(real, AS_THEY_ARE) or isinstance(known.source, sources.Const):
                     self.assume("ID", source, real)
                 else:
                     self.assume("ALIASED", source, known.source)
@@ -107,7 +107,7 @@ class Evaluation:
         cls = type(real)
         if is_fixed(real) or cls in (FunctionType, MethodType):
             if source is not None:
-                self.assume("ID" if cls is not MethodType else "TYPE", source, identity_of(real))
+                self.assume(*identity(real, source))
             return self._wrap_callable(real, source)
         if cls is type(slice(0)):
             return Slice([self.wrap(p, part(source, n)) for n, p in slice_parts(real)])
@@ -271,8 +271,10 @@ class Evaluation:
         return frame.enter()
 
 
-def identity_of(real: Any) -> Any:
-    return real if is_fixed(real) or isinstance(real, FunctionType) else type(real)
+def identity(real: Any, source: Source) -> tuple[str, Source, Any]:
+    """The guard that says which object this is, as far as evaluation takes it for known."""
+    known = is_fixed(real) or isinstance(real, FunctionType)
+    return ("ID", source, real) if known else ("TYPE", source, type(real))
 
 
 def part(source: Source | None, name: str) -> Source | None:

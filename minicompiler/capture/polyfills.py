@@ -374,6 +374,35 @@ def pairwise(iterable: Any) -> Iterator[Any]:
 
 
 # ---------------------------------------------------------------- torch
+class Context:
+    """`ctx` of an autograd.Function whose backward will never run."""
+
+    needs_input_grad = (False,) * 64
+    saved_tensors: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self.saved_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors: Any) -> None: ...
+
+    def set_materialize_grads(self, value: bool) -> None: ...
+
+
+def apply_without_grad(cls: Any, *args: Any) -> Any:
+    """autograd.Function.apply where no input needs a gradient: its forward, inlined."""
+    context = Context()
+    with torch.no_grad():
+        if cls.setup_context is torch.autograd.function._SingleLevelFunction.setup_context:
+            out = cls.forward(context, *args)
+        else:
+            out = cls.forward(*args)
+            cls.setup_context(context, args, out)
+    for arg in args:
+        if out is arg:
+            return out.view_as(out)
+    return out
+
+
 @replaces(torch.nn.Module.__getattr__)
 def module_getattr(self: Any, name: str) -> Any:
     for table in ("_parameters", "_buffers", "_modules"):

@@ -14,9 +14,11 @@ import torch.nn.functional as F
 
 from . import attributes
 from . import data_model as model
+from . import polyfills
 from . import source as sources
 from .calls import PURE, REFUSED_CALLS, RULES, rule
 from .frame_hook import MISSING, type_lookup
+from .values import Dict, Sequence
 from .values import ABSENT, FALSE, NONE, TRUE, Const, Function, Method, Raised, Tensor, Value
 from .values import new_exception, python_value, refuse
 
@@ -298,6 +300,16 @@ def _tensor_hash(ev: "E", v: Value) -> Value:
 
 REFUSED_CALLS[torch.manual_seed] = ("seeds torch's random generator", "seed outside")
 REFUSED_CALLS[torch.seed] = ("seeds torch's random generator", "seed outside")
+
+
+@rule(vars(torch.autograd.Function)["apply"].__func__)
+def _function_apply(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
+    tensors = [a for a in args if isinstance(a, Tensor)]
+    if torch.is_grad_enabled() and any(t.fake.requires_grad for t in tensors):
+        refuse(f"the autograd.Function {cls.real.__name__}, with gradients")
+    if kwargs or any(isinstance(a, Sequence | Dict) for a in args):
+        refuse(f"these arguments of {cls.real.__name__}.apply")
+    return model.call(ev, ev.wrap(polyfills.apply_without_grad, None), [cls, *args], {})
 
 
 def disabled(real: Any) -> str | None:

@@ -1,5 +1,5 @@
-"""Run a function eagerly and through capture, and compare everything a program can see: results,
-changes to arguments, which objects are one, exceptions, printed text. Also say what was captured."""
+"""Run a function eagerly and captured, and compare everything a program can see: results, changes
+to arguments, which objects are one, exceptions, printed text. Also say what was captured."""
 
 import collections
 import contextlib
@@ -98,7 +98,7 @@ def observe(
 
 
 def same(a: Any, b: Any, path: str, seen: dict[int, int]) -> None:
-    """Asserts equality of structure, values, types and aliasing. `seen` pairs objects of the two."""
+    """Asserts equality of structure, values, types, aliasing. `seen` pairs objects of the two."""
     if isinstance(a, type | types.ModuleType | types.BuiltinFunctionType):
         assert a is b, path
         return
