@@ -170,7 +170,8 @@ class Extern:
     `args` and `kwargs` hold BufferRef, Expr, plain Python values and (nested) lists and tuples of
     these. With `out_variant` the caller allocates `layouts` and passes the buffers as the keyword
     arguments that the schema of `out_variant` marks as written, in order. Without, `target`
-    returns fresh tensors (or, rarely, views of its arguments) whose strides are `layouts`.
+    returns fresh tensors. Their strides are a prediction: the caller copies a tensor that comes in
+    others into its layout, and raises where a size is not as predicted.
     A name is None where the operator returns an undefined tensor (a gradient nobody asked for).
     kind "extern": the operator is meant to be a library call (mm, convolution, attention);
     "fallback": it has no lowering (counted and named in stats).

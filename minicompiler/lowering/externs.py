@@ -7,12 +7,14 @@ the plan can reuse that memory.
 from dataclasses import replace
 from typing import Any
 
+import torch
 from torch._ops import OpOverload
 
 from ..errors import Unsupported
 from ..ir.nodes import BufferRef, Extern, Layout
 from ..report.record import current as record
 from .lazy import Lazy, building, in_memory, more, pointwise
+from .promotion import SUPPORTED
 from .table import aten, spec
 
 # Library calls that write to a given output, and do not care how their inputs are strided.
@@ -40,6 +42,8 @@ def same_places(layout: Layout, stride: tuple[Any, ...] | None) -> bool:
 
 def stored(x: Lazy) -> Lazy:
     """A copy of `x` in a buffer of its own, in eager's strides."""
+    if x.dtype not in SUPPORTED:
+        raise Unsupported(f"a view of {x.dtype} would have to be copied")
     copy = pointwise(lambda v: v, x, like=x, weight=0)
     copy.box.stride = x.stride
     building().realise(copy.box)
@@ -61,12 +65,21 @@ def reference(x: Lazy, exact: bool) -> BufferRef:
     return ref
 
 
+def copying(target: OpOverload) -> OpOverload:
+    """The operator whose results live in memory of their own: of a view, the form that copies."""
+    schema = target._schema
+    if not schema.is_mutable and all(r.alias_info is None for r in schema.returns):
+        return target
+    copies = getattr(torch.ops.aten, f"{schema.name.removeprefix('aten::')}_copy", None)
+    if schema.is_mutable or copies is None or target._overloadname not in copies.overloads():
+        raise Unsupported(f"{target} writes to or returns a view of its argument")
+    found: OpOverload = getattr(copies, target._overloadname)
+    return found
+
+
 def call(target: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:
     """`target` as an Extern; what it returns as Lazy, in the structure that it returns."""
-    schema = target._schema
-    if schema.is_mutable or any(r.alias_info is not None for r in schema.returns):
-        # its result would live in memory that others own
-        raise Unsupported(f"{target} writes to or returns a view of its argument")
+    target = copying(target)
     out = OUT_VARIANTS.get(target)
     known = is_extern(target)
     if not known:

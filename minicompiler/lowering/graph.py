@@ -81,7 +81,7 @@ def _call(node: fx.Node, values: dict[fx.Node, Any]) -> Any:
     args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: _settled(values[n]))
     rule = LOWERINGS.get(target) or BY_NAME.get(str(target))
     made = NotImplemented
-    if rule is not None and _plain(val, (*args, *kwargs.values())):
+    if rule is not None and (target in VIEWS or _plain(val, (*args, *kwargs.values()))):
         made = rule(*args, **kwargs)
     if made is NotImplemented:
         return call(target, args, kwargs)
@@ -98,7 +98,7 @@ def _settled(x: Any) -> Any:
 
 
 def _plain(val: Any, args: Any) -> bool:
-    """Whether generated code knows every dtype, and all tensors are on one device."""
+    """Whether generated code can compute this: it knows every dtype, on one device."""
     device = (val[0] if isinstance(val, (list, tuple)) else val).device
 
     def fine(x: Any) -> bool:
