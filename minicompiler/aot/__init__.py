@@ -2,7 +2,8 @@
 
 In:         an fx.GraphModule of torch calls, and this call's example inputs.
 Out:        `joint_graph` gives a Joint: one ATen graph of both passes and its Signature;
-            `partition` cuts it in two, a forward and a backward GraphModule.
+            `partition` cuts it in two, a forward and a backward GraphModule;
+            `without_tangents` is a backward for fewer tangents.
 Invariant:  no node writes to memory, but for copies into inputs at the very end of the forward;
             what eager promises beyond values (aliases, mutation, autograd) is in the Signature.
 """
@@ -10,5 +11,6 @@ Invariant:  no node writes to memory, but for copies into inputs at the very end
 from .joint import Joint, joint_graph
 from .mincut import Partitioned, partition
 from .signature import Signature
+from .undefined import without_tangents
 
-__all__ = ["Joint", "Partitioned", "Signature", "joint_graph", "partition"]
+__all__ = ["Joint", "Partitioned", "Signature", "joint_graph", "partition", "without_tangents"]

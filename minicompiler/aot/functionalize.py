@@ -88,15 +88,16 @@ class Emitter:
         return self._unpack(node, outs)
 
     def _unpack(self, node: fx.Node, outs: Any) -> Any:
+        """Attention returns numbers besides tensors: they are known and need no node."""
         if not isinstance(outs, list | tuple):
             return node
         items: list[Any] = []
         for i, out in enumerate(outs):
-            if out is not None:
+            if isinstance(out, Tensor | list | tuple):
                 item = self.graph.call_function(operator.getitem, (node, i))
                 items.append(self._unpack(self.describe(item, out), out))
             else:
-                items.append(None)
+                items.append(out)
         return items
 
     def infer(self, op: Any, args: Any, kwargs: Any) -> Any:

@@ -31,6 +31,22 @@ class Call:
     effect: bool  # takes numbers from a generator: keeps its place
 
 
+def _batch_norm(x: Tensor, *rest: Any) -> Any:
+    return *aten.native_batch_norm.default(x, *rest), torch.empty(0, device=x.device)
+
+
+def _batch_norm_backward(x: Tensor, grad: Tensor, *rest: Any) -> Any:
+    *operands, eps, _reserve = rest
+    return aten.native_batch_norm_backward.default(grad, x, *operands, True, eps, [True] * 3)
+
+
+# what a library's kernel computes, said without the library
+DEVICE_NEUTRAL = {
+    aten.cudnn_batch_norm.default: _batch_norm,
+    aten.cudnn_batch_norm_backward.default: _batch_norm_backward,
+}
+
+
 class Recorder(FakeMode):  # type: ignore[no-untyped-call]
     """Records what happens within it to `calls`.
 
@@ -67,6 +83,9 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
             seen = super().__torch_dispatch__(form, types, (before, *args[1:]), kwargs)
             look_as(args[0], seen)
             return args[0]
+        if func in DEVICE_NEUTRAL:
+            with self:
+                return DEVICE_NEUTRAL[func](*args, **kwargs)
         if rng.draws(func, args, kwargs) and func is not rng.seeds:
             return self._random(func, args, kwargs)
         return super().__torch_dispatch__(func, types, args, kwargs)

@@ -25,10 +25,12 @@ DOUBLE_BACKWARD = (
 
 
 def bind(signature: Signature, forward: Flat, backward: Flat | None) -> Callable[..., Any]:
-    """-> f(*inputs), which returns the tuple that the captured function returns."""
+    """-> f(*inputs), which returns the tuple that the captured function returns. Where `backward`
+    has an attribute `without`, that gives the backward for when some tangents are undefined; else
+    these are taken to be zero."""
     run = quietly(forward)
     if backward is not None:
-        run = differentiable(signature, run, quietly(backward))
+        run = differentiable(signature, run, backward)
 
     def call(*inputs: Any) -> tuple[Any, ...]:
         results = run([argument.take(inputs) for argument in signature.arguments])
@@ -69,8 +71,14 @@ def differentiable(signature: Signature, forward: Flat, backward: Flat) -> Flat:
         def backward(ctx: Any, *grads: Tensor | None) -> Any:
             tangents = [grads[i] for i in signature.differentiable]
             defined = {i for i, t in enumerate(tangents) if t is not None}
-            given = [as_traced(t, spec) for t, spec in zip(tangents, signature.tangents)]
-            gradients = backward([*ctx.saved_tensors, *ctx.symbols, *given])
+            missing = frozenset(range(len(tangents))) - defined
+            special = getattr(backward, "without", None) if missing else None
+            run = quietly(special(missing) if special else backward)
+            given = [
+                None if special and t is None else as_traced(t, spec)
+                for t, spec in zip(tangents, signature.tangents)
+            ]
+            gradients = run([*ctx.saved_tensors, *ctx.symbols, *given])
             reached = [
                 g if needs is not None and needs & defined else None
                 for g, needs in zip(gradients, signature.gradients)

@@ -78,7 +78,9 @@ def clones(inputs: Sequence[Any], nonleaf: bool = False) -> list[Any]:
             continue
         memory = x.untyped_storage()
         mine = storages.setdefault(memory._cdata, memory.clone())
-        copy = torch.empty(0, dtype=x.dtype).set_(mine, x.storage_offset(), x.shape, x.stride())
+        copy = torch.empty(0, dtype=x.dtype, device=x.device).set_(
+            mine, x.storage_offset(), x.shape, x.stride()
+        )
         copy.requires_grad_(x.requires_grad)
         copies.append(copy)
     if nonleaf:
