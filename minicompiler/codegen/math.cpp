@@ -276,15 +276,19 @@ template <class T> static inline T sign(T x) { return T((x > T(0)) - (x < T(0)))
 
 static inline float fmod(float a, float b) { return __builtin_fmodf(a, b); }
 static inline double fmod(double a, double b) { return __builtin_fmod(a, b); }
-template <class T> static inline T fmod(T a, T b) { return b == T(-1) ? T(0) : T(a % b); }
+template <class T> static inline T fmod(T a, T b) {
+    return T(-1) < T(0) && b == T(-1) ? T(0) : T(a % b);  // the lowest number % -1 traps
+}
 
-// The sign of the divisor, as in Python. Integers: -1 apart, as the lowest number over -1 traps.
+// the sign of the divisor, as in Python
 template <class T> static inline T remainder(T a, T b) {
     T m = fmod(a, b);
     return m != T(0) && (m < T(0)) != (b < T(0)) ? T(m + b) : m;
 }
 
-template <class T> static inline T truncdiv(T a, T b) { return b == T(-1) ? T(-a) : T(a / b); }
+template <class T> static inline T truncdiv(T a, T b) {
+    return T(-1) < T(0) && b == T(-1) ? T(-a) : T(a / b);
+}
 static inline float truncdiv(float a, float b) { return __builtin_truncf(a / b); }
 static inline double truncdiv(double a, double b) { return __builtin_trunc(a / b); }
 

@@ -140,7 +140,9 @@ def test_half_precision_rounds_to_even(kernels, name) -> None:
     halves = torch.from_numpy(every.view(np.int16)).view(HALVES[name]).float().numpy()
     finite = np.sort(halves[np.isfinite(halves)])
     between = ((finite[1:].astype(np.float64) + finite[:-1]) / 2).astype(np.float32)  # ties
-    x = np.concatenate([samples(np.float32), finite, between, np.nextafter(between, np.float32(9e9))])
+    x = np.concatenate(
+        [samples(np.float32), finite, between, np.nextafter(between, np.float32(9e9))]
+    )
     x = np.concatenate([x, np.float32([65504, 65519, 65520, 65536, 3.3e38, 3.4e38])])
     got = torch.from_numpy(call(kernels[f"to_{name}"], x, np.uint16).view(np.int16))
     wanted = torch.from_numpy(x).to(HALVES[name])
