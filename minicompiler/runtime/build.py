@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import torch
+
 from ..errors import Unsupported
 from ..report import record
 from ..settings import config
@@ -32,10 +34,10 @@ COMPILE_SECONDS = 600.0  # a compiler that needs longer hangs
 VALUES = "-fno-math-errno -fno-trapping-math".split()
 SHARED = "-std=c++17 -O3 -fPIC -shared -w".split()
 THIS_CPU = "-march=native" if platform.machine() in ("x86_64", "AMD64") else "-mcpu=native"
-LIBOMP = "/opt/homebrew/opt/libomp"  # where Homebrew puts what Apple's clang lacks
+TORCH = Path(torch.__file__).parent / "lib"  # on macOS, where there is no other, torch has a libomp
 OPENMP: tuple[list[str], ...] = (
     ["-fopenmp"],
-    ["-Xpreprocessor", "-fopenmp", f"-I{LIBOMP}/include", f"-L{LIBOMP}/lib", "-lomp"],
+    ["-Xpreprocessor", "-fopenmp", f"-L{TORCH}", "-lomp", f"-Wl,-rpath,{TORCH}"],
     [],  # the pragmas are then ignored
 )
 
@@ -183,6 +185,9 @@ def compile_cpp(sources: Sequence[Text]) -> dict[str, NativeKernel]:
     units = _units(sources)
     with ThreadPoolExecutor(len(units)) as pool:
         libraries = list(pool.map(lambda unit: _library(_unit_text(unit), chosen), units))
+    for library, _ in libraries:  # clang's OpenMP is another than torch's, with its own count
+        if hasattr(library, "omp_set_num_threads"):
+            library.omp_set_num_threads(torch.get_num_threads())
     record.current().count("cache_hits", sum(hit for _, hit in libraries))
     return {
         source.name: _kernel(library, source.name)

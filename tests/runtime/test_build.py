@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import torch
 
 from minicompiler.report import record
 from minicompiler.runtime import build, store
@@ -122,6 +123,23 @@ def test_missing_digest_is_rebuilt():
     assert answers(answering("k", 5)) == [5]
 
 
+def test_kernels_use_as_many_threads_as_torch(monkeypatch):
+    text = """extern "C" long count(void**, const long*) {
+      long n = 0;
+      #pragma omp parallel reduction(+ : n)
+      n += 1;
+      return n; }"""
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        assert answers(Source("count", text)) == [3]
+    finally:
+        torch.set_num_threads(before)
+    forget()
+    with overriding({"openmp": False}):
+        assert answers(Source("count", text)) == [1]
+
+
 def test_folders_are_for_the_user_only():
     answers(answering("k", 5))
     for folder in (Path(config.cache_dir), *Path(config.cache_dir).rglob("*")):
@@ -214,12 +232,13 @@ def test_compiler_of_the_environment_goes_first(monkeypatch, tmp_path):
     mine = tmp_path / "mine"
     mine.write_text('#!/bin/sh\nexec c++ "$@"\n')
     mine.chmod(0o700)
+    monkeypatch.setattr(config, "cxx", "")
     monkeypatch.setenv("CXX", f"{mine} -DMINE")
     assert build.compiler().command == (str(mine), "-DMINE")
 
 
 def test_refused_kernel_carries_the_compilers_words():
-    with pytest.raises(build.BuildFailed, match="error.*nonsense"):
+    with pytest.raises(build.BuildFailed, match="refused kernels:.*\n.*error"):
         answers(Source("k", "nonsense;"))
     assert not list(Path(config.cache_dir).glob("kernels/*"))
 
