@@ -8,10 +8,12 @@ leaves the frame to the interpreter.
 import copy
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+import torch
 from torch import fx, nn
+from torch.utils._pytree import tree_leaves
 
 from . import pipeline, report
 from .capture import cache, convert, frame_hook
@@ -82,7 +84,8 @@ class Region:
         self, code: types.CodeType, function: types.FunctionType, vector: tuple[Any, ...]
     ) -> frame_hook.Replacement | None:
         """Compiled code for this frame, or None to leave it to the interpreter."""
-        record = report.Record(code.co_qualname)
+        record = report.open_record(code.co_qualname)
+        record.add("bytecode", code)
         compile_frame = functools.partial(self.compile_frame, code, function, vector)
         with report.recording(record), overriding(self.options):
             return cache.find_or_compile(
@@ -182,6 +185,37 @@ def stats() -> dict[str, Any]:
     kernels, cache_hits, guards, joint_nodes, saved_bytes, loops and fusions are ints; `seconds` by
     stage, `fallbacks` by operator, texts in `reasons` and `recompile_reasons`."""
     return report.totals.as_dict()
+
+
+def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Explanation:
+    """Compile `fn` afresh, call it once, and tell what every stage made and why.
+
+    Where the result requires grad its backward is computed too, without touching any `.grad`.
+    """
+    region = Region("auto", False, {})
+    region.token = object()  # shares nothing with what was compiled before
+    compiled = CompiledModule(fn, region) if isinstance(fn, nn.Module) else region.around(fn)
+    with report.collecting() as records:
+        outputs = tree_leaves(compiled(*args, **kwargs))
+        wanted = [t for t in outputs if isinstance(t, torch.Tensor) and t.requires_grad]
+        if leaves := list(_leaves(wanted)):
+            ones = [torch.ones_like(t) for t in wanted]
+            torch.autograd.grad(wanted, leaves, ones, allow_unused=True)
+    return report.Explanation(records)
+
+
+def _leaves(outputs: list[torch.Tensor]) -> Iterator[torch.Tensor]:
+    """The tensors whose `.grad` a backward of `outputs` would fill."""
+    nodes: list[Any] = [t.grad_fn for t in outputs]
+    seen: set[Any] = {None}
+    while nodes:
+        node = nodes.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if (variable := getattr(node, "variable", None)) is not None:
+            yield variable
+        nodes += [following for following, _ in node.next_functions]
 
 
 def list_backends() -> list[str]:

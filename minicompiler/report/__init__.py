@@ -5,6 +5,26 @@ Out: `Record`, one compilation of one frame; `totals`, the sums over the process
 Invariant: recording never changes what is compiled; without a record every call is a no-op.
 """
 
-from .record import Record, Why, current, recording, reset_totals, totals
+from .explanation import Explanation
+from .record import (
+    Record,
+    Why,
+    collecting,
+    current,
+    open_record,
+    recording,
+    reset_totals,
+    totals,
+)
 
-__all__ = ["Record", "Why", "current", "recording", "reset_totals", "totals"]
+__all__ = [
+    "Explanation",
+    "Record",
+    "Why",
+    "collecting",
+    "current",
+    "open_record",
+    "recording",
+    "reset_totals",
+    "totals",
+]

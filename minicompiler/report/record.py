@@ -129,6 +129,29 @@ def recording(record: Record) -> Iterator[Record]:
         _current.reset(token)
 
 
+_kept: ContextVar[list[Record] | None] = ContextVar("minicompiler_kept", default=None)
+
+
+def open_record(name: str) -> Record:
+    """The record of a compilation that begins; kept where somebody is `collecting`."""
+    record = Record(name)
+    kept = _kept.get()
+    if kept is not None:
+        kept.append(record)
+    return record
+
+
+@contextlib.contextmanager
+def collecting() -> Iterator[list[Record]]:
+    """The records of the compilations within the block, in order."""
+    kept: list[Record] = []
+    token = _kept.set(kept)
+    try:
+        yield kept
+    finally:
+        _kept.reset(token)
+
+
 def reset_totals() -> None:
     with totals.lock:
         totals.clear()

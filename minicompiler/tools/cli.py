@@ -1,6 +1,7 @@
 """`minicompiler COMMAND`: the shell commands in one place."""
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -17,6 +18,21 @@ app.command()(tour)
 def doctor() -> None:
     """Is this machine ready? Says what to do where it is not."""
     raise typer.Exit(clinic.main([]))  # type: ignore[no-untyped-call]
+
+
+@app.command()
+def explain(
+    target: Annotated[str, typer.Argument(help="FILE:FUNCTION, or the name of a module there")],
+    args: Annotated[str, typer.Option(help="arguments, as Python in the file's scope")] = "",
+    stage: Annotated[str, typer.Option(help="one stage alone, for example loops")] = "",
+) -> None:
+    """Print what every stage of the compiler makes of a function, and why.
+
+    Without --args the file's `example_inputs` are passed: a tuple, or a function that makes one.
+    """
+    from . import explaining
+
+    raise typer.Exit(explaining.show(target, args, stage))
 
 
 def main() -> None:

@@ -1,0 +1,50 @@
+"""`minicompiler explain FILE:FUNCTION`: every stage of a user's function, as text."""
+
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import minicompiler
+
+
+def show(target: str, arguments: str, stage: str) -> int:
+    """Print the explanation; 2 and one line on stderr where that cannot be."""
+    try:
+        fn, inputs = load(target, arguments)
+    except (ValueError, OSError) as error:
+        print(f"minicompiler explain: {error}", file=sys.stderr)
+        return 2
+    explanation = minicompiler.explain(fn, *inputs)
+    try:
+        print(getattr(explanation, stage) if stage else explanation)
+    except AttributeError as error:
+        print(f"minicompiler explain: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def load(target: str, arguments: str) -> tuple[Any, tuple[Any, ...]]:
+    """The function and its inputs. Raises ValueError, in words for the user, or OSError."""
+    file, _, name = target.rpartition(":")
+    if not file or not name:
+        raise ValueError(f"say FILE:FUNCTION, not {target!r}")
+    if not Path(file).is_file():
+        raise ValueError(f"there is no file {file}")
+    try:
+        scope = {"torch": torch, **runpy.run_path(file, run_name="explained")}
+    except Exception as error:
+        raise ValueError(f"{file} fails by itself: {type(error).__name__}: {error}") from error
+    if not callable(fn := scope.get(name)):
+        raise ValueError(f"{file} has no function {name!r}")
+    if not arguments:
+        inputs = scope.get("example_inputs", ())
+        inputs = inputs() if callable(inputs) else inputs
+    else:
+        try:
+            inputs = eval(f"({arguments},)", scope)
+        except Exception as error:
+            raise ValueError(f"--args {arguments!r}: {type(error).__name__}: {error}") from error
+    return fn, inputs if isinstance(inputs, tuple) else (inputs,)
