@@ -120,18 +120,20 @@ def unbind(x: Lazy, dim: int = 0) -> Any:
 def as_strided(
     x: Lazy, size: Sequence[Int], stride: Sequence[Int], storage_offset: Int | None = None
 ) -> Any:
-    """Of memory with eager's layout: a fresh buffer, which begins where its storage does."""
-    if x.views or x.box.size != x.size:
-        return NotImplemented
-    ref = building().realise(x.box)
+    """Of memory with eager's layout: a fresh buffer, which begins where its storage does.
+
+    Of an input, what lies before and behind it is known only when it is there: ATen reads that.
+    """
+    ref, seen = building().realise(x.box), x.strided()
     sizes, strides = tuple(map(as_expr, size)), tuple(map(as_expr, stride))
-    layout = Layout(x.device, x.dtype, sizes, strides, as_expr(storage_offset or 0))
-    own, seen = ref.layout.span, layout.span
-    outside = own is None or seen is None or seen > own
-    shifted = ref.name in building().program.inputs and storage_offset is not None
-    if ref.layout.stride != x.stride or outside or shifted:
+    given = ref.name in building().program.inputs
+    if seen is None or (given and storage_offset is not None):
         return NotImplemented
-    return in_memory(BufferRef(ref.name, layout))
+    offset = seen.layout.offset if storage_offset is None else as_expr(storage_offset)
+    layout = Layout(x.device, x.dtype, sizes, strides, offset)
+    own, reach = ref.layout.span, layout.span
+    within = own is not None and reach is not None and reach <= own
+    return in_memory(BufferRef(ref.name, layout)) if within else NotImplemented
 
 
 @lowering(aten.view.dtype)
