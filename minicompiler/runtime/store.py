@@ -25,6 +25,7 @@ from ..settings import config
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
 TAKEN = {errno.ENOTEMPTY, errno.EEXIST}
+ALWAYS_KEPT = {"extension"}  # of no user's program, and too long to build for one process
 DAY = 86400.0  # seconds; a work folder older than this was left by a killed process
 
 
@@ -92,7 +93,8 @@ def _warn_unused(folder: Path, reason: str) -> None:
 
 def _folders(kind: str) -> Iterator[Path]:
     """Where entries of this kind may lie, the best place first."""
-    if config.disk_cache and (cache := _cache_folder(config.cache_dir)):
+    lasting = config.disk_cache or kind in ALWAYS_KEPT
+    if lasting and (cache := _cache_folder(config.cache_dir)):
         yield cache / kind
     yield _private_folder(os.getpid()) / kind
 

@@ -147,10 +147,11 @@ class Plan {
 
   // Inputs in, outputs out; called with or without the GIL.
   void run(Values& values) const {
-    TORCH_CHECK_VALUE(values.size() == inputs_, "the plan ", name_, " has ", inputs_,
+    TORCH_CHECK_VALUE(values.size() == inputs_, name_, " has ", inputs_,
                       " inputs, not ", values.size());
     std::optional<pybind11::gil_scoped_release> let_go;
     if (long_ && PyGILState_Check()) let_go.emplace();
+    RECORD_USER_SCOPE(name_);
     c10::impl::ExcludeDispatchKeyGuard below(kAbove);
     c10::OptionalDeviceGuard on(gpu_);
     Frame frame;
@@ -319,7 +320,7 @@ class Plan {
   // ---- reading
 
   void read(PyObject* flat, PyObject* kernels, PyObject* constants, PyObject* derive) {
-    name_ = text(entry(flat, "name"));
+    name_ = "minicompiler." + text(entry(flat, "name"));
     inputs_ = integer(entry(flat, "inputs"));
     registers_ = length(entry(flat, "registers"));
     constants_ = each(constants, [](PyObject* tensor) { return THPVariable_Unpack(tensor); });
