@@ -104,91 +104,63 @@ class Emitter:
         args, kwargs = substitute((tuple(args), kwargs), fx.Node, self.fakes.__getitem__)
         return self.mode.__torch_dispatch__(op, (), args, kwargs)
 
-    def layout(self, node: fx.Node, like: Tensor) -> fx.Node:
+    def layout(self, node: fx.Node, like: Tensor) -> Any:
         """The same values with the strides of `like`."""
         if self.fakes[node].stride() == like.stride():
             return node
-        empty = self.call(
-            aten.empty_strided.default,
-            list(like.shape),
-            list(like.stride()),
-            dtype=like.dtype,
-            device=like.device,
-        )
-        return self.call(aten.copy.default, empty, node)  # type: ignore[no-any-return]
+        where: dict[str, Any] = {"dtype": like.dtype, "device": like.device}
+        sizes = [*like.shape], [*like.stride()]
+        empty = self.call(aten.empty_strided.default, *sizes, **where)
+        return self.call(aten.copy.default, empty, node)
 
 
 # ------------------------------------------------------------------------- writing through a view
 
-Inverse: TypeAlias = Callable[[Emitter, fx.Node, fx.Node, Step], fx.Node]
+Inverse: TypeAlias = Callable[[Emitter, fx.Node, fx.Node, Step], Any]
 
 
 def _scatter(op: OpOverload) -> Inverse:
     return lambda e, base, new, step: e.call(op, base, new, *step.args, **step.kwargs)
 
 
-def _again(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> fx.Node:
+def _again(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> Any:
     """Transpositions are their own inverse."""
-    return e.call(step.op, new, *step.args, **step.kwargs)  # type: ignore[no-any-return]
+    return e.call(step.op, new, *step.args, **step.kwargs)
 
 
-def _permute_back(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> fx.Node:
+def _permute_back(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> Any:
     n = e.fakes[base].ndim
     order = [d % n for d in step.args[0]]
-    return e.call(aten.permute.default, new, [order.index(d) for d in range(n)])  # type: ignore[no-any-return]
+    return e.call(aten.permute.default, new, [order.index(d) for d in range(n)])
 
 
-def _reshape_back(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> fx.Node:
+def _reshape_back(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> Any:
     if e.fakes[base].numel() != e.fakes[new].numel():
         raise Unsupported("a write to an expanded tensor", "clone() it first")
-    return e.call(aten.reshape.default, new, list(e.fakes[base].shape))  # type: ignore[no-any-return]
-
-
-def _bitcast_back(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> fx.Node:
-    return e.call(aten.view.dtype, new, e.fakes[base].dtype)  # type: ignore[no-any-return]
-
-
-def _as_strided_back(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> fx.Node:
-    return e.call(aten.as_strided_scatter.default, base, new, *step.args)  # type: ignore[no-any-return]
+    return e.call(aten.reshape.default, new, list(e.fakes[base].shape))
 
 
 INVERSE: dict[OpOverload, Inverse] = {
     aten.slice.Tensor: _scatter(aten.slice_scatter.default),
     aten.select.int: _scatter(aten.select_scatter.default),
     aten.diagonal.default: _scatter(aten.diagonal_scatter.default),
-    aten.as_strided.default: _as_strided_back,
+    aten.as_strided.default: _scatter(aten.as_strided_scatter.default),
     aten.t.default: _again,
     aten.transpose.int: _again,
     aten.permute.default: _permute_back,
-    **dict.fromkeys(
-        (
-            aten.view.default,
-            aten.expand.default,
-            aten.unsqueeze.default,
-            aten.squeeze.default,
-            aten.squeeze.dim,
-            aten.squeeze.dims,
-        ),
-        _reshape_back,
-    ),
-    aten.view.dtype: _bitcast_back,
+    aten.view.default: _reshape_back,
+    aten.expand.default: _reshape_back,
+    aten.unsqueeze.default: _reshape_back,
+    aten.squeeze.default: _reshape_back,
+    aten.squeeze.dim: _reshape_back,
+    aten.squeeze.dims: _reshape_back,
+    aten.view.dtype: lambda e, base, new, _: e.call(aten.view.dtype, new, e.fakes[base].dtype),
     aten.view_as_real.default: lambda e, base, new, _: e.call(aten.view_as_complex.default, new),
     aten.view_as_complex.default: lambda e, base, new, _: e.call(aten.view_as_real.default, new),
 }
 
-SAME = {
-    aten.alias.default,
-    aten.detach.default,
-    aten.lift.default,
-    aten.lift_fresh.default,
-}
-SPLITS = {
-    aten.split.Tensor,
-    aten.split_with_sizes.default,
-    aten.unsafe_split.Tensor,
-    aten.unsafe_split_with_sizes.default,
-}
-VIEW_LIKE = {aten._unsafe_view.default, aten._reshape_alias.default}
+SAME = {aten.alias.default, aten.detach.default, aten.lift.default, aten.lift_fresh.default}
+SPLITS = {"split", "split_with_sizes", "unsafe_split", "unsafe_split_with_sizes"}
 
 
 class Functionalizer:
@@ -274,13 +246,8 @@ class Functionalizer:
         if real is None:
             raise InternalError(f"aot: {x} was made outside of what was recorded")
         if real.numel() == 1 and not real.is_complex():
-            node = self.emit.call(
-                aten.full.default,
-                list(real.shape),
-                real.item(),
-                dtype=real.dtype,
-                device=real.device,
-            )
+            where: dict[str, Any] = {"dtype": real.dtype, "device": real.device}
+            node = self.emit.call(aten.full.default, list(real.shape), real.item(), **where)
         else:
             name = f"constant_{len(self.constants)}"
             self.constants[name] = real
@@ -348,14 +315,14 @@ class Functionalizer:
         if op in SAME:
             self._look(out, base, memory, chain)
             return
-        if op in SPLITS:
+        if op._schema.name.removeprefix("aten::") in SPLITS:
             dim = kwargs.get("dim", args[1] if len(args) > 1 else 0)
             start = sum(part.shape[dim] for part in call.outs[:i])
             op, args, kwargs = aten.slice.Tensor, (dim, start, start + out.shape[dim]), {}
         elif op is aten.unbind.int:
             dim = kwargs.get("dim", args[0] if args else 0)
             op, args, kwargs = aten.select.int, (dim, i), {}
-        elif op in VIEW_LIKE:
+        elif op in (aten._unsafe_view.default, aten._reshape_alias.default):
             op, args, kwargs = aten.view.default, (list(out.shape),), {}
         elif op is aten.as_strided.default:  # places in memory: what led here does not matter
             place = out.storage_offset() - memory.root.storage_offset()

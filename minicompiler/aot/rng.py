@@ -14,7 +14,7 @@ torch.compile); under `config.fallback_random` nothing here is used.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -43,12 +43,8 @@ def philox(key: Tensor, offset: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]
     k0, k1 = key & WORD, key >> 32 & WORD
     for _ in range(10):
         p0, p1 = c0 * 0xD2511F53, c2 * 0xCD9E8D57
-        c0, c1, c2, c3 = (
-            (p1 >> 32 & WORD) ^ c1 ^ k0,
-            p1 & WORD,
-            (p0 >> 32 & WORD) ^ c3 ^ k1,
-            p0 & WORD,
-        )
+        c0, c1 = (p1 >> 32 & WORD) ^ c1 ^ k0, p1 & WORD
+        c2, c3 = (p0 >> 32 & WORD) ^ c3 ^ k1, p0 & WORD
         k0, k1 = k0 + 0x9E3779B9 & WORD, k1 + 0xBB67AE85 & WORD
     return c0, c1, c2, c3
 
@@ -61,15 +57,7 @@ def _seeds(n: int, *, device: torch.device) -> Tensor:
     return torch.randint(-(2**63), 2**63 - 1, (n,), dtype=torch.int64, device=device)
 
 
-def _random(
-    size: Sequence[int],
-    seeds: Tensor,
-    k: int,
-    kind: str,
-    *,
-    dtype: torch.dtype,
-    device: torch.device,
-) -> Tensor:
+def _random(size: Any, seeds: Tensor, k: int, kind: str, *, dtype: Any, device: Any) -> Tensor:
     offset = torch.arange(math.prod(size), dtype=torch.int64, device=device)
     words = philox(seeds[k], offset)
     if kind == "rand":
@@ -103,7 +91,8 @@ random = torch.ops.minicompiler.random.default
 # ------------------------------------------------------- random ATen operators as arithmetic on it
 
 # draw(kind, size, device): random(...) with an index of its own, the same one on a recomputation
-Draw = Callable[[str, Sequence[Any], torch.device], Tensor]
+Draw: TypeAlias = Callable[[str, Sequence[Any], torch.device], Tensor]
+Rule: TypeAlias = Callable[..., Any]  # draw, then the operator's arguments
 
 
 def _unit(draw: Draw, size: Sequence[Any], dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -123,12 +112,12 @@ def _integer(draw: Draw, size: Sequence[Any], device: torch.device, low: int, hi
     return word % (high - low) + low if high - low < 1 << 63 else word
 
 
-def _everything(dtype: torch.dtype) -> tuple[int, int]:
-    """What `random_()` draws from: all integers that the dtype can hold exactly, from 0."""
+def _beyond(dtype: torch.dtype) -> int:
+    """The end of what `random_()` draws from: the integers from 0 that the dtype holds exactly."""
     if dtype.is_floating_point:
         digits = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
-        return 0, (1 << digits[dtype]) + 1
-    return 0, 2 if dtype == torch.bool else torch.iinfo(dtype).max + (dtype != torch.int64)
+        return (1 << digits[dtype]) + 1
+    return 2 if dtype == torch.bool else torch.iinfo(dtype).max + (dtype != torch.int64)
 
 
 def _exponential(draw: Draw, x: Tensor, lambd: float = 1.0) -> Tensor:
@@ -159,64 +148,55 @@ def _cauchy(draw: Draw, x: Tensor, median: float = 0.0, sigma: float = 1.0) -> T
 
 
 def _random_between(draw: Draw, x: Tensor, low: int, high: int | None = None) -> Tensor:
-    limit = _everything(x.dtype)[1] if high is None else high
-    return _integer(draw, x.shape, x.device, low, limit)
+    return _integer(draw, x.shape, x.device, low, _beyond(x.dtype) if high is None else high)
 
 
-# x filled with draws: (operator in place, rule for the values)
-_FILLS: list[tuple[Any, Callable[..., Tensor]]] = [
-    (aten.bernoulli_.float, _bernoulli),
-    (aten.bernoulli_.Tensor, _bernoulli),
-    (aten.normal_.default, _normal),
-    (aten.uniform_.default, _uniform_between),
-    (aten.exponential_.default, _exponential),
-    (aten.geometric_.default, _geometric),
-    (aten.cauchy_.default, _cauchy),
-    (
-        aten.log_normal_.default,
-        lambda draw, x, mean=1.0, std=2.0: _normal(draw, x, mean, std).exp(),
-    ),
-    (aten.random_.default, lambda draw, x: _random_between(draw, x, 0)),
-    (aten.random_.to, lambda draw, x, high: _random_between(draw, x, 0, high)),
-    (getattr(aten.random_, "from"), _random_between),
-]
+def _log_normal(draw: Draw, x: Tensor, mean: float = 1.0, std: float = 2.0) -> Any:
+    return torch.exp(_normal(draw, x, mean, std))
 
 
-def _fill(values: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def rule(draw: Draw, x: Tensor, *args: Any, generator: None = None, **kwargs: Any) -> Tensor:
+def _fill(values: Rule) -> Rule:
+    """An operator in place: x becomes `values(draw, x, ...)`."""
+
+    def rule(draw: Draw, x: Tensor, *args: Any, generator: None = None, **kwargs: Any) -> Any:
         return x.copy_(values(draw, x, *args, **kwargs))
 
     return rule
 
 
-def _make(kind: str, low: int = 0) -> Callable[..., Tensor]:
-    """rand, randn, randint: arguments, then the size, then keywords for dtype and device."""
+def _drawn(values: Rule, which: int = 0) -> Rule:
+    """A functional form whose operand `which` gives the size, and the dtype of the result."""
 
-    def rule(draw: Draw, *args: Any, dtype: Any = None, device: Any = None, **_: Any) -> Tensor:
-        *limits, size = args
-        device = torch.device("cpu") if device is None else device
-        if kind == "randint":
-            dtype = torch.int64 if dtype is None else dtype
-            bounds = (0, *limits)[-2:]
-            return _integer(draw, size, device, *bounds).to(dtype)
-        dtype = torch.get_default_dtype() if dtype is None else dtype
-        if kind == "rand":
-            return _unit(draw, size, dtype, device)
-        return draw("randn", size, device).to(dtype)
+    def rule(draw: Draw, *args: Any, generator: None = None) -> Any:
+        return values(draw, *args).to(args[which].dtype)
 
     return rule
 
 
-def _make_like(kind: str) -> Callable[..., Tensor]:
-    make = _make(kind)
+def _make(kind: str) -> Rule:
+    """rand, randn, randint: limits, then the size, then keywords for dtype and device."""
 
+    def rule(draw: Draw, *args: Any, dtype: Any = None, device: Any = None, **_: Any) -> Any:
+        *limits, size = args
+        device = torch.device("cpu") if device is None else device
+        if kind == "randint":
+            low, high = (0, *limits)[-2:]
+            return _integer(draw, size, device, low, high).to(dtype or torch.int64)
+        dtype = dtype or torch.get_default_dtype()
+        values = _unit(draw, size, dtype, device) if kind == "rand" else draw(kind, size, device)
+        return values.to(dtype)
+
+    return rule
+
+
+def _make_like(kind: str) -> Rule:
     def rule(
-        draw: Draw, x: Tensor, *limits: Any, dtype: Any = None, device: Any = None, **_: Any
+        draw: Draw, x: Any, *limits: Any, dtype: Any = None, device: Any = None, **_: Any
     ) -> Any:
         if any(isinstance(limit, Tensor) for limit in limits):
             return NotImplemented
-        values = make(draw, *limits, x.shape, dtype=dtype or x.dtype, device=device or x.device)
-        return torch.empty_like(x, dtype=dtype, device=device).copy_(values)
+        where = {"dtype": dtype or x.dtype, "device": device or x.device}
+        return torch.empty_like(x, **where).copy_(_make(kind)(draw, *limits, x.shape, **where))
 
     return rule
 
@@ -229,17 +209,18 @@ def _native_dropout(draw: Draw, x: Tensor, p: float, train: bool | None) -> Any:
     return (wide * mask * (1 / (1 - p))).to(x.dtype), mask
 
 
-def _drawn(values: Callable[..., Tensor], which: int = 0) -> Callable[..., Tensor]:
-    """A functional form whose operand `which` gives the size, and the dtype of the result."""
-
-    def rule(draw: Draw, *args: Any, generator: None = None) -> Tensor:
-        return values(draw, *args).to(args[which].dtype)
-
-    return rule
-
-
-RULES: dict[Any, Callable[..., Any]] = {
-    **{op: _fill(values) for op, values in _FILLS},
+RULES: dict[Any, Rule] = {
+    aten.bernoulli_.float: _fill(_bernoulli),
+    aten.bernoulli_.Tensor: _fill(_bernoulli),
+    aten.normal_.default: _fill(_normal),
+    aten.uniform_.default: _fill(_uniform_between),
+    aten.exponential_.default: _fill(_exponential),
+    aten.geometric_.default: _fill(_geometric),
+    aten.cauchy_.default: _fill(_cauchy),
+    aten.log_normal_.default: _fill(_log_normal),
+    aten.random_.default: _fill(lambda draw, x: _random_between(draw, x, 0)),
+    aten.random_.to: _fill(lambda draw, x, high: _random_between(draw, x, 0, high)),
+    getattr(aten.random_, "from"): _fill(_random_between),
     aten.rand.default: _make("rand"),
     aten.randn.default: _make("randn"),
     aten.randint.default: _make("randint"),
@@ -263,8 +244,6 @@ def draws(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     """Whether this call takes numbers from a generator; attention without dropout does not."""
     if torch.Tag.nondeterministic_seeded not in getattr(op, "tags", ()):
         return False
-    names = [a.name for a in op._schema.arguments]
-    given = (
-        {a.name: a.default_value for a in op._schema.arguments} | dict(zip(names, args)) | kwargs
-    )
-    return "dropout_p" not in names or bool(given["dropout_p"])
+    defaults = {a.name: a.default_value for a in op._schema.arguments}
+    given = defaults | dict(zip(defaults, args)) | kwargs
+    return "dropout_p" not in given or bool(given["dropout_p"])

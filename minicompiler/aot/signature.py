@@ -125,7 +125,8 @@ Output: TypeAlias = Fresh | SameAsInput | ViewOfInput | ViewOfResult | Constant
 
 def _view(base: Tensor, view: ViewOfInput | ViewOfResult) -> Tensor:
     base = base.detach() if view.detached else base
-    return base.as_strided(view.size, view.stride, base.storage_offset() + view.offset)  # type: ignore[arg-type]
+    place: Any = view.size, view.stride, base.storage_offset() + view.offset
+    return base.as_strided(*place)
 
 
 # ------------------------------------------------------------------- what happens to inputs, saved

@@ -11,19 +11,19 @@ from ..symbolic.shapes import TensorSpec, is_contiguous
 
 aten = torch.ops.aten
 
-RESHAPING = {
-    aten.view.default,
-    aten.reshape.default,
-    aten.expand.default,
-    aten.permute.default,
-    aten.transpose.int,
-    aten.t.default,
-    aten.unsqueeze.default,
-    aten.squeeze.dim,
-    aten.squeeze.dims,
-    aten.squeeze.default,
-    aten.clone.default,
-}
+# results that an operand gives at most the shape: what they are filled with
+FILLED = {"zeros": 0, "zeros_like": 0, "new_zeros": 0, "zero": 0}
+FILLED |= {"ones": 1, "ones_like": 1, "new_ones": 1}
+FILLED_BY_ARGUMENT = {"full_like", "new_full", "fill", "scalar_tensor"}
+UNFILLED = {"empty_like", "new_empty", "new_empty_strided"}
+# a repeated number stays one under these, as it does under what is pointwise
+MOVING = set("view reshape expand permute transpose t unsqueeze squeeze clone _to_copy".split())
+
+
+def name_of(node: fx.Node) -> str:
+    """ "add" for aten.add.Tensor; empty for what is no operator."""
+    op = node.target
+    return op._schema.name.removeprefix("aten::") if isinstance(op, OpOverload) else ""
 
 
 def dead_code(graph: fx.Graph) -> None:
@@ -33,57 +33,58 @@ def dead_code(graph: fx.Graph) -> None:
             graph.erase_node(node)
 
 
-# the number that these fill their result with; None: none, or the argument after the operands
-_FILL: dict[str, int | None] = {
-    "zeros_like": 0,
-    "new_zeros": 0,
-    "zero": 0,
-    "ones_like": 1,
-    "new_ones": 1,
-}
-_FILL |= {n: None for n in "empty_like new_empty new_empty_strided full_like new_full fill".split()}
-
-
 def forget_operands(graph: fx.Graph) -> None:
     """Operators that take from an operand nothing but its shape lose it: whoever recomputes them
     need not keep the operand, and nothing need compute it."""
     for node in list(graph.nodes):
-        op = node.target
-        if not isinstance(op, OpOverload) or node.meta.get("effect"):
-            continue
-        name = op._schema.name.removeprefix("aten::")
-        spec = node.meta["val"]
+        name, spec, value = name_of(node), node.meta.get("val"), FILLED.get(name_of(node))
+        if name in FILLED_BY_ARGUMENT and not isinstance(node.args[-1], fx.Node):
+            value = node.args[-1]
         if name == "copy" and node.args[0].target is not aten.empty_strided.default:
-            _replace_operand(graph, node, node.args[0].meta["val"])
-        elif name in _FILL and isinstance(spec, TensorSpec):
-            value = _FILL[name] if _FILL[name] is not None else node.args[-1]
-            with graph.inserting_before(node):
-                if name in ("empty_like", "new_empty", "new_empty_strided"):
-                    new = empty(graph, spec)
-                elif is_contiguous(spec) and not isinstance(value, fx.Node):
-                    new = full(graph, spec, value)
-                else:
-                    continue
-            new.meta = dict(node.meta)
-            node.replace_all_uses_with(new)
+            node.args = (make(graph, node, node.args[0].meta["val"]), *node.args[1:])
+        elif name in UNFILLED:
+            node.replace_all_uses_with(make(graph, node, spec))
+        elif value is not None and isinstance(spec, TensorSpec) and is_contiguous(spec):
+            node.replace_all_uses_with(make(graph, node, spec, value))
 
 
-def _replace_operand(graph: fx.Graph, node: fx.Node, spec: TensorSpec) -> None:
-    with graph.inserting_before(node):
-        new = empty(graph, spec)
-    new.meta = {**node.meta, "val": spec}
-    node.args = (new, *node.args[1:])
+def fold_constants(graph: fx.Graph) -> None:
+    """Arithmetic on tensors of one repeated number gives a tensor of one repeated number."""
+    for node in list(graph.nodes):
+        sources, spec = node.all_input_nodes, node.meta.get("val")
+        moves, pointwise = name_of(node) in MOVING, torch.Tag.pointwise in tags(node)
+        if not (sources and all(n.target is aten.full.default for n in sources)):
+            continue
+        if (moves or pointwise) and not spec.dtype.is_complex and is_contiguous(spec):
+            value = sources[0].args[1] if moves else on_scalars(node)
+            value = torch.full([], value, dtype=spec.dtype).item() if moves else value
+            node.replace_all_uses_with(make(graph, node, spec, value))
 
 
-def empty(graph: fx.Graph, spec: TensorSpec) -> fx.Node:
+def on_scalars(node: fx.Node) -> Any:
+    """The operator applied to 0-d tensors, whose dtypes are those of the operands."""
+
+    def small(n: fx.Node) -> Any:
+        value: Any = n.args[1]
+        return torch.full([], value, dtype=n.meta["val"].dtype)
+
+    op: Any = node.target
+    args, kwargs = fx.map_arg((node.args, node.kwargs), small)
+    return op(*args, **kwargs).item()
+
+
+def make(graph: fx.Graph, before: fx.Node, spec: TensorSpec, value: Any = None) -> fx.Node:
+    """A tensor of that description filled with `value`, or with nothing."""
     where: dict[str, Any] = {"dtype": spec.dtype, "device": spec.device}
-    sizes = [*map(plain, spec.size)], [*map(plain, spec.stride)]
-    return graph.call_function(aten.empty_strided.default, sizes, where)
-
-
-def full(graph: fx.Graph, spec: TensorSpec, value: Any) -> fx.Node:
-    where: dict[str, Any] = {"dtype": spec.dtype, "device": spec.device}
-    return graph.call_function(aten.full.default, ([*map(plain, spec.size)], value), where)
+    with graph.inserting_before(before):
+        if value is None:
+            sizes = [*map(plain, spec.size)], [*map(plain, spec.stride)]
+            new = graph.call_function(aten.empty_strided.default, sizes, where)
+        else:
+            size = [*map(plain, spec.size)]
+            new = graph.call_function(aten.full.default, (size, value), where)
+    new.meta = {**before.meta, "val": spec}
+    return new
 
 
 def plain(n: Expr) -> Any:
@@ -91,11 +92,11 @@ def plain(n: Expr) -> Any:
     return n.const if n.is_const else n
 
 
-def is_view(node: fx.Node) -> bool:
-    return bool(getattr(node.target, "is_view", False)) or node.target in (
-        aten._unsafe_view.default,
-        aten.reshape.default,
-    )
+# ------------------------------------------------------------------------- common subexpressions
+
+
+def tags(node: fx.Node) -> Any:
+    return getattr(node.target, "tags", ())
 
 
 def escaping(graph: fx.Graph) -> set[fx.Node]:
@@ -103,7 +104,10 @@ def escaping(graph: fx.Graph) -> set[fx.Node]:
     found: set[fx.Node] = set()
     for node in graph.output_node().all_input_nodes:
         found.add(node)
-        while is_view(node):
+        while getattr(node.target, "is_view", False) or name_of(node) in (
+            "_unsafe_view",
+            "reshape",
+        ):
             node = node.all_input_nodes[0]
             found.add(node)
     return found
@@ -115,18 +119,14 @@ def share_common(graph: fx.Graph) -> None:
     leaving = escaping(graph)
     known: dict[Any, fx.Node] = {}
     for node in graph.nodes:
-        if node.op != "call_function" or not _pure(node):
+        random = node.meta.get("effect") or torch.Tag.nondeterministic_seeded in tags(node)
+        if node.op != "call_function" or random:
             continue
         first = known.setdefault(_key(node), node)
         if first is not node and not (first in leaving and node in leaving):
             node.replace_all_uses_with(first)
             if node in leaving:
                 leaving.add(first)
-
-
-def _pure(node: fx.Node) -> bool:
-    tags = getattr(node.target, "tags", ())
-    return not node.meta.get("effect") and torch.Tag.nondeterministic_seeded not in tags
 
 
 def _key(node: fx.Node) -> Any:
@@ -139,39 +139,3 @@ def _key(node: fx.Node) -> Any:
 
     kwargs = frozen(sorted(node.kwargs.items()))
     return node.target, frozen(node.args), kwargs, bool(node.meta.get("recomputed"))
-
-
-def fold_constants(graph: fx.Graph) -> None:
-    """Arithmetic on tensors of one repeated number gives a tensor of one repeated number."""
-    for node in list(graph.nodes):
-        sources = node.all_input_nodes
-        if not sources or not all(n.target is aten.full.default for n in sources):
-            continue
-        if not isinstance(node.target, OpOverload):
-            continue
-        value: Any
-        if node.target in RESHAPING:
-            value = sources[0].args[1]
-        elif torch.Tag.pointwise in node.target.tags or node.target is aten._to_copy.default:
-            value = _on_scalars(node)
-        else:
-            continue
-        spec = node.meta["val"]
-        if spec.dtype.is_complex or not is_contiguous(spec):
-            continue
-        with graph.inserting_before(node):
-            new = full(graph, spec, value)
-        new.meta = dict(node.meta)
-        node.replace_all_uses_with(new)
-
-
-def _on_scalars(node: fx.Node) -> Any:
-    """The operator applied to 0-d tensors on the CPU, whose dtypes are those of the operands."""
-
-    def small(n: fx.Node) -> Any:
-        value: Any = n.args[1]
-        return torch.full([], value, dtype=n.meta["val"].dtype)
-
-    args, kwargs = fx.map_arg((node.args, node.kwargs), small)
-    op: Any = node.target
-    return op(*args, **{k: v for k, v in kwargs.items() if k != "device"}).item()

@@ -109,7 +109,8 @@ class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
         """Numbers that torch turned into tensors on the way."""
         if t.ndim:
             raise InternalError("a rule made a tensor of values")
-        return torch.full([], t.item(), dtype=t.dtype, device=t.device)  # type: ignore[return-value]
+        number: Any = torch.full([], t.item(), dtype=t.dtype, device=t.device)
+        return number  # type: ignore[no-any-return]
 
     def record(self, func: OpOverload, args: Any, kwargs: Any, outs: Any) -> None:
         args, kwargs = _map(Tensor, lambda fake: self._nodes[id(fake)], (tuple(args), kwargs))
