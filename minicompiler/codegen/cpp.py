@@ -95,6 +95,8 @@ class _Writer:
     def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
         self.kernel, self.layouts = kernel, plan.program.layouts()
         self.layouts |= {node.name: node.layout for node in kernel.nodes}
+        # equal kernels have equal texts, so the names of buffers do not appear in it
+        self.number = {node.name: k for k, node in enumerate(kernel.nodes)}
         self.empty = product(kernel.ranges) == 0
         self.nest = Nest() if self.empty else nest(kernel, self.layouts)
         self.work = product((*kernel.ranges, *kernel.folded))
@@ -266,7 +268,9 @@ class _Writer:
         for node in kernel.nodes:
             if node.name in kernel.rows:
                 length = product(kernel.folded) * (self.strip if self.nest.columns else 1)
-                self.line(f"{TYPES[node.layout.dtype]} {node.name}_row[{self.text(length)}];")
+                self.line(
+                    f"{TYPES[node.layout.dtype]} row{self.number[node.name]}[{self.text(length)}];"
+                )
         when = kernel.passes or (0,) * len(kernel.nodes)
         for number in range(-1, max(when) + 1):
             here = [node for node, its in zip(kernel.nodes, when) if its == number]
@@ -325,8 +329,10 @@ class _Writer:
                 dtype = loop.inner(self.nest.index, self.nest.folded)
         exact = exact and loop.kind == "sum" and dtype == torch.float32
         if self.nest.columns and loop.kind not in POSITIONS:
-            self.arrays[node.name] = f"{node.name}_lanes"
-        return Accumulator(node.name, loop.kind, dtype, lanes, self.nest.columns, exact)
+            self.arrays[node.name] = f"acc{self.number[node.name]}_lanes"
+        return Accumulator(
+            f"acc{self.number[node.name]}", loop.kind, dtype, lanes, self.nest.columns, exact
+        )
 
     def along(self, nodes: list[Computed], axis: Axis, start: str, stop: str, lanes: int) -> None:
         """`nodes` along the last of the inner loops; `lanes` of a row at once, 0: any number."""
@@ -373,12 +379,12 @@ class _Writer:
             self.run_nodes(nodes)
             return
         for node in nodes:
-            self.line(f"{TYPES[node.layout.dtype]} {node.name}_lanes[{self.strip}];")
+            self.arrays[node.name] = f"col{self.number[node.name]}"
+            self.line(f"{TYPES[node.layout.dtype]} {self.arrays[node.name]}[{self.strip}];")
         with self.lane_loop():
             for node in nodes:
                 self.run_nodes([node])
-                self.line(f"{node.name}_lanes[lane] = {self.values[node.name].text};")
-        self.arrays |= {node.name: f"{node.name}_lanes" for node in nodes}
+                self.line(f"{self.arrays[node.name]}[lane] = {self.values[node.name].text};")
 
     def _strip(self) -> int:
         """Columns side by side: fewer where rows of them are kept."""
@@ -425,7 +431,7 @@ class _Writer:
         flat = self._flat([a.size for a in self.nest.inner], [a.symbol for a in self.nest.inner])
         lane = f"*{self.strip} + lane" if self.nest.columns else ""
         text = self.text(flat)
-        return f"{name}_row[{f'({text})' if lane else text}{lane}]"
+        return f"row{self.number[name]}[{f'({text})' if lane else text}{lane}]"
 
     def _flat(self, sizes: Sequence[Expr], index: Sequence[Expr]) -> Expr:
         """The row-major position."""
