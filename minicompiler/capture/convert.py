@@ -18,7 +18,7 @@ from torch import fx
 from .. import report
 from ..errors import Unsupported
 from ..settings import config
-from . import builtin_rules, container_rules, polyfills
+from . import builtin_rules, container_rules, frame_hook, polyfills
 from .emit import Text, Unbuildable
 from .evaluator import Evaluation
 from .facts import overlaps
@@ -120,7 +120,8 @@ def convert(
         if options.fullgraph:
             raise Unsupported(why.reason, why.hint or "", where)
         step = break_step(frame, at)
-        if step == 0 or (attempt.break_at is not None and step >= attempt.break_at):
+        again = attempt.break_at is not None and step >= attempt.break_at
+        if step == 0 or again or not beyond_head(frame, step):
             return Skip(why.reason)
         attempt = Attempt(step, why.reason, where)
 
@@ -175,6 +176,19 @@ def break_step(frame: Frame, at: int) -> int:
     return frame.steps.index(loop.head)
 
 
+HEAD = {"COPY_FREE_VARS", "RESUME", "LOAD_CONST", "LOAD_FAST", "PUSH_NULL", "JUMP_FORWARD"}
+
+
+def beyond_head(frame: Frame, step: int) -> bool:
+    """False where a resume function would break while it loads its own arguments, and so would the
+    next one, without end."""
+    done = {frame.code.instructions[i].opname for i in frame.steps[: step + 1]}
+    at = frame.code.instructions[frame.steps[step]] if step < len(frame.steps) else frame.inst
+    return not at.opname.startswith("LOAD_FAST") or any(
+        op not in HEAD and not op.startswith(("POP_JUMP", "LOAD_FAST")) for op in done
+    )
+
+
 def finish(
     ev: Evaluation,
     frame: Frame,
@@ -216,9 +230,7 @@ def finish(
         names_out = "".join(f"{n}, " for n in text.outputs.values())
         run = [f"{names_out + '= ' if names_out else ''}graph({', '.join(inputs)})"]
         text.names["graph"] = compiled
-        if ev.ambient:  # a graph that raises inside a region leaves it as `with` would
-            undo = [f"    {text.setter(key, before)}" for key, (_, before) in ev.ambient.items()]
-            run = ["try:", f"    {run[0]}", "except BaseException:", *undo, "    raise"]
+        run = or_eagerly(ev, code, text, run[0], list(plain.values()))
     else:
         run = []
     guard_aliasing(ev, frame)
@@ -233,6 +245,31 @@ def finish(
         record.count("breaks")
         record.reason(f"{attempt.reason}\n  at {attempt.where}")
     return Converted(replacement, ev.guards, source)
+
+
+def or_eagerly(
+    ev: Evaluation, code: CodeType, text: Text, run: str, vector: list[str]
+) -> list[str]:
+    """Run the graph. Where it raises before it has written an input, nothing has happened yet: the
+    frame runs as Python would, so that its own except clauses see the exception at its place."""
+    undo = [f"    {text.setter(key, before)}" for key, (_, before) in ev.ambient.items()]
+    n = len(parameters(code))
+    # the arguments as they lie in the vector: the rest of them already as a tuple and a dict
+    plain = dict(co_argcount=n, co_posonlyargcount=0, co_kwonlyargcount=0)
+    eager = code.replace(**plain, co_flags=code.co_flags & ~(0x04 | 0x08))  # type: ignore[arg-type]
+    frame_hook.skip(eager)
+    cells = f", None, None, ({', '.join(vector[n:])},)" if vector[n:] else ""
+    make = f"{text.const(FunctionType)}({text.const(eager)}, G{cells})"
+    written = [text.read(t.source) for t in ev.graph.mutated() if t.source is not None]
+    versions = f"({''.join(f'{name}._version, ' for name in written)})"
+    return [
+        f"before_0 = {versions}" if written else "before_0 = True",
+        *["try:", f"    {run}", "except BaseException as error_0:", *undo],
+        f"    if not isinstance(error_0, {text.const(Exception)})"
+        + (f" or {versions} != before_0:" if written else ":"),
+        *["        raise", "    before_0 = None"],
+        *["if before_0 is None:", f"    return {make}({', '.join(vector[:n])})"],
+    ]
 
 
 def guard_aliasing(ev: Evaluation, frame: Frame) -> None:

@@ -1,5 +1,8 @@
 """Random tensor programs agree with eager, and where one does not, the first stage is named."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 
@@ -11,7 +14,7 @@ SLOW = dict(deadline=None, suppress_health_check=list(HealthCheck))
 STAGES = ("capture", "aot", "lower", "codegen", None)
 
 
-def first_stage_that_differs(program: Program) -> str:
+def first_stage_that_differs(program: Any, check: Callable[..., list[str]]) -> str:
     """Run the real code part of the way, further and further."""
     for stage in STAGES:
         if found := check(program, {"stop_after": stage, "verify": True}):
@@ -33,7 +36,7 @@ def agrees(program: Program) -> None:
     found = check(program, {"verify": True})
     if found:
         note(repr(program))
-        note(f"differs first {first_stage_that_differs(program)}")
+        note(f"differs first {first_stage_that_differs(program, check)}")
     assert not found, found
 
 

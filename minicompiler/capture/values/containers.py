@@ -233,7 +233,7 @@ class Dict(Obj):
             self.list_all(ev)  # a later store of this key comes last: order is ours from here on
         del self.items[k]
         self.stored.pop(k, None)
-        if not self.is_new:
+        if not self.is_new and k in map(real_key, ev.keys_of(self.real)):
             self.deleted[k] = key
         return True
 

@@ -1,0 +1,45 @@
+"""Programs that once differed from eager, each as small as it could be made."""
+
+import torch
+
+import minicompiler
+from tests.capture.check import check_against_eager
+
+torch.set_num_threads(1)
+
+
+def test_a_key_that_comes_and_goes():
+    def f(x, table):
+        table.update(u=3)
+        table.popitem()
+        return x + 1
+
+    check_against_eager(f, torch.ones(3), {}, breaks=0)
+
+
+def test_an_error_that_only_the_kernel_finds_is_caught_where_it_is():
+    def f(x, *rest, **named):
+        try:
+            x @ torch.ones(7)
+        except RuntimeError:
+            named["seen"](rest)
+        x.add_(1)
+        return x * 2
+
+    seen = []
+    x = torch.ones(3)
+    minicompiler.reset()
+    compiled = minicompiler.compile(f, backend="eager")
+    for _ in range(2):
+        assert torch.equal(compiled(x, 5, seen=seen.append), x * 2)
+    assert seen == [(5,), (5,)]
+    assert torch.equal(x, torch.full((3,), 3.0))
+
+
+def test_a_resume_function_that_cannot_load_what_it_was_given():
+    def f(x, table, other):
+        for _ in table | other.items():  # a set: no guard speaks of its order
+            x = x + 1
+        return x
+
+    check_against_eager(f, torch.ones(3), {"u": 1}, {"u": 1, "w": 5})

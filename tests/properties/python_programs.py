@@ -1,0 +1,347 @@
+"""Random Python programs around tensors, as source text: control flow, containers, functions,
+classes, exceptions, and state that changes between calls.
+
+A program is a module: `f`, what it uses, `inputs()` and `change(a, k)`, which stands for the caller
+between call k and the next. It grows by one statement (with its blocks) at a time; whatever eager
+does not accept in all of its calls is left out again.
+
+Templates are text with holes. `<T>` is an expression of a kind, `<@T>` a variable of that kind,
+`<~T>` one that may be assigned to, `<+T>` a new name for the rest of the block, `<.T>` a new name
+for the template's own blocks. `<a:+T>` also labels a hole, and `<a>` repeats what filled it. In
+`<T|e=int>` the expression may use the name e. `<block>`, `<function:T>` and `<generator>` are lines.
+"""
+
+import ast
+import contextlib
+import io
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from hypothesis import strategies as st
+
+from tests.properties.python_templates import (
+    ARGUMENTS,
+    CHANGES,
+    DEFINITIONS,
+    ENDINGS,
+    EXPRESSIONS,
+    GLOBALS,
+    HEADER,
+    LITERALS,
+    STATEMENTS,
+)
+from tests.properties.tensor_programs import execute
+
+CALLS = 3
+PLAIN = {
+    kind: [t for t in templates if not re.search(r"<[@]?(O|It|LT|DT|D|Q|P|DC|F|FI)>|:=", t)]
+    for kind, templates in EXPRESSIONS.items()
+}
+PLAIN = {
+    kind: [t for t in templates if not set(re.findall(r"\w+", t)) & DEFINITIONS.keys()]
+    for kind, templates in PLAIN.items()
+}
+HOLE = re.compile(r"<(?:([a-z]):)?([@~+.]?)([A-Za-z]\w*)(?::(\w+))?(?:\|([\w.=, ]+))?>")
+Pick = Callable[[int], int]  # n -> a number below n
+
+
+@dataclass
+class Program:
+    """`source` is the module; `backend` what to compile it with."""
+
+    source: str
+    backend: str = "eager"
+
+    def module(self) -> dict[str, Any]:
+        return execute(self.source)
+
+    def __repr__(self) -> str:
+        return f"{self.source}\n{MAIN.format(calls=CALLS, backend=self.backend)}"
+
+
+MAIN = """
+if __name__ == "__main__":  # eager first; with an argument: compiled
+    if len(sys.argv) > 1:
+        import minicompiler
+
+        f = minicompiler.compile(f, backend="{backend}")
+    a = inputs()
+    for k in range({calls}):
+        try:
+            print("returns", f(**vars(a)))
+        except Exception as error:
+            print("raises", repr(error))
+        print(a)
+        change(a, k)
+"""
+
+
+class Impossible(Exception):
+    """A hole that nothing fits: the template is not used."""
+
+
+@dataclass
+class Scope:
+    """Names of one block, and of those around it. `fixed`: may be read, not assigned to."""
+
+    names: dict[str, str]
+    fixed: set[str] = field(default_factory=set)
+    loop: bool = False
+    returns: str = "result"  # the kind of value that a return gives
+    generator: bool = False
+    depth: int = 0
+
+    def inner(self, **changes: Any) -> "Scope":
+        kept = dict(loop=self.loop, returns=self.returns, generator=self.generator)
+        kept |= dict(depth=self.depth + 1) | changes
+        return Scope(dict(self.names), set(self.fixed), **kept)  # type: ignore[arg-type]
+
+
+class Grower:
+    def __init__(self, pick: Pick) -> None:
+        self.pick = pick
+        self.count = 0
+        self.definitions: dict[str, str] = {}  # name -> text, each after those that it uses
+        self.defining = 0
+
+    # ------------------------------------------------------------ choices
+    def choose(self, options: Any) -> Any:
+        return options[self.pick(len(options))]
+
+    def fresh(self, kind: str) -> str:
+        self.count += 1
+        return f"{kind.lower()}{self.count}"
+
+    # ------------------------------------------------------------ holes
+    def expression(self, kind: str, scope: Scope, depth: int = 2) -> str:
+        variables = [n for n, k in scope.names.items() if k == kind]
+        way = self.pick(10)
+        if variables and (way < 4 or depth == 0):
+            recent = variables[-4:] if way % 2 else variables
+            return str(self.choose(recent))
+        if kind in LITERALS and (way < 6 or depth == 0):
+            return str(self.choose(LITERALS[kind]))
+        if depth < 0:
+            raise Impossible(kind)
+        # what definitions compute is plain, so that they do not call one another for ever
+        options = (PLAIN if self.defining else EXPRESSIONS)[kind]
+        return self.fill(self.choose(options), scope, depth - 1)
+
+    def fill(self, template: str, scope: Scope, depth: int = 1) -> str:
+        """One line, or an expression. Names it makes are known afterwards."""
+        return self._fill(template, scope, depth, {}, [])
+
+    def _fill(
+        self, template: str, scope: Scope, depth: int, labels: dict[str, str], inside: list[Any]
+    ) -> str:
+        made: list[tuple[str, str]] = []
+
+        def one(hole: re.Match[str]) -> str:
+            label, mark, kind, _, extra = hole.groups()
+            if not mark and kind in labels:
+                return labels[kind]
+            if mark == "+" or mark == ".":
+                text = self.fresh(kind)
+                (made if mark == "+" else inside).append((text, kind))
+            elif mark:
+                known = [n for n, k in scope.names.items() if k == kind]
+                known = [n for n in known if mark == "@" or n not in scope.fixed]
+                if not known:
+                    raise Impossible(kind)
+                text = self.choose(known)
+            else:
+                at = scope
+                if extra:
+                    at = scope.inner()
+                    at.names |= dict(pair.split("=") for pair in extra.split(", "))
+                text = self.expression(kind, at, depth)
+                if label and not text.isidentifier():
+                    text = f"({text})"
+            if label:
+                labels[label] = text
+            return text
+
+        text = HOLE.sub(one, template)
+        self.define(text)
+        scope.names |= dict(made)
+        return text
+
+    def define(self, text: str) -> None:
+        """The definitions that a text uses, before it."""
+        for name in re.findall(r"\b[A-Za-z_]\w*", text):
+            if name in DEFINITIONS and name not in self.definitions:
+                self.definitions[name] = ""
+                self.defining += 1
+                found: list[str] = []
+                while not found:
+                    found = self.try_lines(DEFINITIONS[name], Scope(dict(GLOBALS)))
+                self.defining -= 1
+                del self.definitions[name]
+                self.definitions[name] = "\n".join(found)
+
+    # ------------------------------------------------------------ statements
+    def lines(self, template: str, scope: Scope) -> list[str]:
+        """Fill a statement. Blocks see the names made before them in it; the others do not."""
+        labels: dict[str, str] = {}
+        inside: list[tuple[str, str]] = []
+        before = dict(scope.names)
+        here = scope.inner(depth=scope.depth)
+        done: list[str] = []
+        for line in template.split("\n"):
+            indent = line[: len(line) - len(line.lstrip())]
+            word = HOLE.fullmatch(line.strip())
+            if word is None or word[3] not in ("block", "loop", "function", "generator"):
+                own = here.inner(depth=scope.depth)
+                own.names |= dict(inside)
+                known = set(own.names)
+                done.append(self._fill(line, own, 1, labels, inside))
+                here.names |= {n: k for n, k in own.names.items() if n not in known}
+                continue
+            block = here.inner(loop=scope.loop or word[3] == "loop")
+            block.names = before | dict(inside)
+            if word[3] in ("function", "generator"):
+                block = block.inner(loop=False, returns=word[4], generator=word[3] == "generator")
+                done += [indent + text for text in self.function(block, dict(inside))]
+            else:
+                done += [indent + text for text in self.block(block)]
+        scope.names |= {n: k for n, k in here.names.items() if n not in dict(inside)}
+        return done
+
+    def function(self, scope: Scope, own: dict[str, str]) -> list[str]:
+        """The body of a nested function: outer names are fixed, but for those it declares."""
+        outer = [n for n in scope.names if n not in own and n.isidentifier()]
+        scope.fixed |= set(outer)
+        local = [n for n in outer if n not in GLOBALS and scope.names[n] in ("T", "int", "LI")]
+        head = []
+        if local and scope.depth < 3 and not self.pick(3):
+            name = self.choose(local)
+            head, scope.fixed = [f"nonlocal {name}"], scope.fixed - {name}
+        body = self.block(scope)
+        if scope.generator:
+            return head + body + [self.fill("yield <int>", scope)]
+        return head + body + [self.fill(f"return <{scope.returns}>", scope)]
+
+    def block(self, scope: Scope) -> list[str]:
+        done: list[str] = []
+        for _ in range(1 + self.pick(2)):
+            done += self.statement(scope)
+        if scope.loop and not self.pick(4):
+            done += self.try_lines("if <bool>:\n    " + self.choose(["break", "continue"]), scope)
+        elif scope.generator:
+            done += self.try_lines("yield <int>", scope)
+        elif not self.pick(6):
+            done += self.try_lines(f"if <bool>:\n    return <{scope.returns}>", scope)
+        return done or ["pass"]
+
+    def statement(self, scope: Scope) -> list[str]:
+        options = [s for s in STATEMENTS if scope.depth < 2 or s.count("\n") < 2]
+        return self.try_lines(self.choose(options), scope)
+
+    def try_lines(self, template: str, scope: Scope) -> list[str]:
+        names = dict(scope.names)
+        try:
+            return self.lines(template, scope)
+        except Impossible:
+            scope.names = names
+            return []
+
+    # ------------------------------------------------------------ programs
+    def module(self, body: list[str], ending: str, changes: list[str]) -> str:
+        text = [HEADER, *self.definitions.values()]
+        text += [f"def f({', '.join(ARGUMENTS)}):", "    global GN, GT, GL, GD"]
+        text += [f"    {line}" for line in [*body, ending]]
+        text += ["", "", "def inputs():", "    a = SimpleNamespace()"]
+        text += [f"    a.{name} = {make}" for name, (_, make) in ARGUMENTS.items()]
+        text += ["    return a", "", "", "def change(a, k):", "    global GN, GT, GL, GD, helper"]
+        for k, change in enumerate(changes):
+            text += [f"    if k == {k}:"] + [f"        {line}" for line in change.split("\n")]
+        return "\n".join(text) + "\n"
+
+    def program(self, statements: int, backend: str) -> Program:
+        scope = Scope({n: kind for n, (kind, _) in ARGUMENTS.items()} | GLOBALS)
+        body: list[str] = []
+        changes = ["pass"] * (CALLS - 1)
+        while not self.definitions or not eager_accepts(self.module([], "return x", changes)):
+            self.definitions.clear()
+            self.define(" ".join(make for _, make in ARGUMENTS.values()))
+        for k in range(CALLS - 1):
+            picked = [self.fill(self.choose(CHANGES), Scope({}), 1) for _ in range(self.pick(4))]
+            if picked and eager_accepts(self.module([], "return x", [*changes[:k], *picked])):
+                changes[k] = "\n".join(picked)
+        wanted = 2 + self.pick(statements)
+        for _ in range(3 * wanted):
+            before, known = dict(scope.names), dict(self.definitions)
+            more = self.statement(scope)
+            if not more or not eager_accepts(self.module(body + more, "return x", changes)):
+                scope.names, self.definitions = before, known
+                continue
+            body += more
+            if len(body) > 45 or (wanted := wanted - 1) == 0:
+                break
+        for _ in range(4):
+            try:
+                ending = self.fill(self.choose(ENDINGS), scope)
+            except Impossible:
+                continue
+            if eager_accepts(self.module(body, ending, changes), raises=True):
+                return Program(self.module(body, ending, changes), backend)
+        return Program(self.module(body, "return x + 1", changes), backend)
+
+
+# ---------------------------------------------------------------- does eager accept it?
+class TooLong(BaseException):
+    """More instructions were run than a small program has."""
+
+
+def eager_accepts(source: str, raises: bool = False, instructions: int = 15_000) -> bool:
+    """Run all calls. Exceptions that leave `f` are fine where `raises`, mistakes in names never."""
+    left = instructions
+
+    def count(frame: Any, event: str, arg: Any) -> Any:
+        nonlocal left
+        if not frame.f_code.co_filename.startswith("<program"):
+            return None
+        frame.f_trace_opcodes = True
+        left -= 1
+        if left < 0:
+            raise TooLong
+        return count
+
+    before = sys.gettrace()
+    try:
+        ast.parse(source)
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = execute(source)
+            a = module["inputs"]()
+            sys.settrace(count)
+            for k in range(CALLS):
+                try:
+                    module["f"](**vars(a))
+                except NameError:
+                    return False
+                except Exception:
+                    if not raises:
+                        return False
+                module["change"](a, k)
+    except (Exception, TooLong):
+        return False
+    finally:
+        sys.settrace(before)
+        restore_ambient()
+    return True
+
+
+def restore_ambient() -> None:
+    torch.set_grad_enabled(True)
+    torch.set_default_dtype(torch.float32)
+
+
+@st.composite
+def python_programs(draw: Any, statements: int = 6, backend: str = "eager") -> Program:
+    return Grower(lambda n: draw(st.integers(0, n - 1))).program(statements, backend)

@@ -1,0 +1,324 @@
+"""Random Python programs do under capture what they do eagerly, call after call.
+
+    python -m tests.properties.test_python_programs 2000 --seed 0 [--backend auto]
+
+runs programs without stopping, makes what differs small, and counts.
+"""
+
+import argparse
+import ast
+import contextlib
+import faulthandler
+import io
+import itertools
+import random
+import signal
+import types
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, note, settings
+
+import minicompiler
+from tests.properties.python_programs import (
+    CALLS,
+    Grower,
+    Program,
+    eager_accepts,
+    python_programs,
+    restore_ambient,
+)
+from tests.properties.test_tensor_programs import first_stage_that_differs
+
+SLOW = dict(deadline=None, suppress_health_check=list(HealthCheck))
+
+
+# ---------------------------------------------------------------- what can be seen
+class Seen:
+    """Takes objects apart into comparable lists; an object met again is only numbered."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[int, int] = {}
+        self.storages: dict[int, int] = {}
+        self.kept: list[Any] = []
+
+    def of(self, v: Any) -> Any:
+        if v is None or isinstance(v, bool | int | float | str | bytes | complex):
+            return [type(v).__name__, v]
+        if isinstance(v, torch.dtype | torch.device | torch.Size | types.ModuleType | range):
+            return [type(v).__name__, str(v)]
+        if isinstance(v, tuple):
+            return [type(v).__qualname__, *map(self.of, v)]
+        if id(v) in self.numbers:
+            return ["again", self.numbers[id(v)]]
+        self.numbers[id(v)] = len(self.numbers)
+        self.kept.append(v)
+        return [type(v).__qualname__, *self.parts(v)]
+
+    def parts(self, v: Any) -> list[Any]:
+        if isinstance(v, torch.Tensor):
+            storage = v.untyped_storage()._cdata
+            number = self.storages.setdefault(storage, len(self.storages))
+            about = [v.dtype, tuple(v.shape), v.stride(), v.requires_grad, v.is_leaf, number]
+            return [*map(str, about), v.detach().clone()]
+        if isinstance(v, list | deque):
+            return [getattr(v, "maxlen", None), *map(self.of, v)]
+        if isinstance(v, dict):
+            return [[self.of(k), self.of(x)] for k, x in v.items()]
+        if isinstance(v, set | frozenset):
+            return sorted(map(repr, v))
+        if isinstance(v, types.FunctionType):
+            cells = [c.cell_contents for c in v.__closure__ or () if c != types.CellType()]
+            about = [v.__defaults__, v.__kwdefaults__, vars(v)]
+            return [v.__qualname__, *map(self.of, about), *map(self.of, cells)]
+        if isinstance(v, type):
+            own = {k: x for k, x in vars(v).items() if not k.startswith("__")}
+            data = {k: x for k, x in own.items() if not callable(x) and not hasattr(x, "__get__")}
+            return [v.__qualname__, sorted(own), self.of(data)]
+        if isinstance(v, types.MethodType):
+            return [self.of(v.__func__), self.of(v.__self__)]
+        if isinstance(v, BaseException):
+            rest = [v.__cause__, v.__context__]
+            return [self.of(v.args), self.of(vars(v)), *[type(e).__name__ for e in rest]]
+        if hasattr(v, "func") and hasattr(v, "keywords"):
+            return [self.of(v.func), self.of(v.args), self.of(v.keywords)]
+        if isinstance(v, Iterator):
+            return [self.of(self.rest_of(v))]
+        slots = [getattr(v, n, None) for n in getattr(type(v), "__slots__", ())]
+        return [self.of(vars(v)) if hasattr(v, "__dict__") else "", *map(self.of, slots)]
+
+    def rest_of(self, it: Iterator[Any]) -> list[Any]:
+        found = []
+        try:
+            found += itertools.islice(it, 8)
+        except Exception as error:
+            found.append(error)
+        return found
+
+
+def globals_of(module: dict[str, Any]) -> dict[str, Any]:
+    """The module's variables and classes, in order of their names."""
+    ours = (types.FunctionType, types.ModuleType)
+    kept = {k: v for k, v in module.items() if not k.startswith("__") and not isinstance(v, ours)}
+    return {
+        k: kept[k]
+        for k in sorted(kept)
+        if not isinstance(kept[k], type) or kept[k].__module__ == module["__name__"]
+    }
+
+
+def gradients(found: Any, a: Any) -> Any:
+    """Of the sum of what was returned, for the arguments x and y."""
+    parts = found if isinstance(found, list | tuple) else [found]
+    outputs = [t for t in parts if isinstance(t, torch.Tensor) and t.requires_grad]
+    leaves = [t for t in (a.x, a.y) if t.requires_grad and t.is_leaf]
+    if not outputs or not leaves:
+        return None
+    try:
+        total = sum(t.sum() for t in outputs)
+        return torch.autograd.grad(total, leaves, allow_unused=True, retain_graph=True)
+    except RuntimeError as error:
+        return type(error).__name__
+
+
+def observe(program: Program, wrap: Callable[[Any], Any]) -> list[dict[str, Any]]:
+    """Everything that can be seen after each call."""
+    seen_calls = []
+    module = program.module()
+    f = wrap(module["f"])
+    try:
+        a = module["inputs"]()
+        for k in range(CALLS):
+            out, found, error = io.StringIO(), None, None
+            with contextlib.redirect_stdout(out), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    found = f(**vars(a))
+                except minicompiler.CompilerError:
+                    raise
+                except Exception as raised:
+                    error = raised
+                seen = Seen()
+                seen_calls.append(
+                    {
+                        "raised": seen.of(error),
+                        "returned": seen.of(found),
+                        "arguments": seen.of(vars(a)),
+                        "globals": seen.of(globals_of(module)),
+                        "printed": out.getvalue(),
+                        "ambient": [torch.is_grad_enabled(), str(torch.get_default_dtype())],
+                        "gradients": seen.of(gradients(found, a)),
+                    }
+                )
+            module["change"](a, k)
+    finally:
+        restore_ambient()
+    return seen_calls
+
+
+def unlike(eager: Any, compiled: Any, exact: bool, path: str = "") -> str:
+    """Where two descriptions differ; empty: nowhere."""
+    if isinstance(eager, torch.Tensor) and isinstance(compiled, torch.Tensor):
+        close = dict(rtol=0.0, atol=0.0) if exact else dict(rtol=1e-4, atol=1e-5)
+        if eager.shape == compiled.shape and torch.allclose(
+            eager.double(), compiled.double(), equal_nan=True, **close
+        ):
+            return ""
+    elif type(eager) is not type(compiled):
+        pass
+    elif isinstance(eager, dict):
+        found = [unlike(eager[k], compiled[k], exact, f"{path}.{k}") for k in eager]
+        return next(filter(None, found), "")
+    elif isinstance(eager, list) and len(eager) == len(compiled):
+        for i, (left, right) in enumerate(zip(eager, compiled)):
+            if text := unlike(left, right, exact, f"{path}[{i}]"):
+                return text
+        return ""
+    elif repr(eager) == repr(compiled):  # tells -0.0 from 0.0, and nan is nan
+        return ""
+    elif isinstance(eager, float) and not exact and abs(eager - compiled) < 1e-4 * abs(eager):
+        return ""
+    return f"{path}: {compiled!r}, eager {eager!r}"
+
+
+def check(program: Program, options: dict[str, object] | None = None) -> list[str]:
+    """Run both ways; one text for the first call that differs."""
+    eager = observe(program, lambda f: f)
+    minicompiler.reset()
+    options = {"verify": True} | (options or {})
+    wrap = lambda f: minicompiler.compile(f, backend=program.backend, options=options)
+    try:
+        compiled = observe(program, wrap)
+    except minicompiler.CompilerError as error:
+        return [f"{type(error).__name__}: {error}"]
+    for k, (left, right) in enumerate(zip(eager, compiled)):
+        if text := unlike(left, right, exact=program.backend == "eager", path=f"call {k}"):
+            return [text]
+    return []
+
+
+def agrees(program: Program) -> None:
+    found = check(program)
+    if found:
+        note(repr(program))
+        if program.backend == "auto":
+            note(f"differs first {first_stage_that_differs(program, check)}")
+    assert not found, found
+
+
+# ---------------------------------------------------------------- tests
+@settings(max_examples=45, **SLOW)
+@given(python_programs())
+def test_capture(program: Program) -> None:
+    agrees(program)
+
+
+@settings(max_examples=15, **SLOW)
+@given(python_programs(backend="auto"))
+def test_whole_path(program: Program) -> None:
+    agrees(program)
+
+
+@pytest.mark.slow
+@settings(max_examples=1800, **SLOW)
+@given(python_programs(statements=9))
+def test_long_programs(program: Program) -> None:
+    agrees(program)
+
+
+@pytest.mark.slow
+@settings(max_examples=200, **SLOW)
+@given(python_programs(statements=9, backend="auto"))
+def test_long_programs_whole_path(program: Program) -> None:
+    agrees(program)
+
+
+# ---------------------------------------------------------------- many programs, each made small
+def smaller(source: str) -> Iterator[str]:
+    """The source without one statement, or with a compound one replaced by its body."""
+    for i, node in enumerate(ast.walk(ast.parse(source))):
+        for name in ("body", "orelse", "finalbody"):
+            for k in range(len(block := getattr(node, name, None) or [])):
+                for keep_body in (False, True):
+                    tree = ast.parse(source)
+                    here = getattr(list(ast.walk(tree))[i], name)
+                    inner = getattr(here[k], "body", None)
+                    if keep_body and (not isinstance(inner, list) or not inner):
+                        continue
+                    here[k : k + 1] = inner if keep_body else []
+                    if not here and name == "body":
+                        here.append(ast.Pass())
+                        if isinstance(block[k], ast.Pass):
+                            continue
+                    with contextlib.suppress(Exception):
+                        yield ast.unparse(ast.fix_missing_locations(tree))
+
+
+def shrink(program: Program, tries: int = 1500) -> Program:
+    """Leave out statements as long as eager runs and the rest differs."""
+    best, again = program, True
+    while again and tries > 0:
+        again = False
+        for source in smaller(best.source):
+            tries -= 1
+            if tries < 0:
+                break
+            if len(source) < len(best.source) and eager_accepts(source, raises=True):
+                trial = Program(source, program.backend)
+                found = differs_at_all(trial)
+                if found and found[0].startswith("call"):
+                    best, again = trial, True
+                    break
+    return best
+
+
+class Hangs(BaseException):
+    """A program that takes more than `SECONDS`."""
+
+
+SECONDS = 20
+
+
+def differs_at_all(program: Program) -> list[str]:
+    def stop(*_: Any) -> None:
+        raise Hangs
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    try:
+        return check(program)
+    except Hangs:
+        return [f"takes more than {SECONDS} s"]
+    except Exception as error:
+        return [f"not even run: {type(error).__name__}: {error}"]
+    finally:
+        signal.alarm(0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("programs", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--backend", default="eager")
+    parser.add_argument("--statements", type=int, default=8)
+    parser.add_argument("--tries", type=int, default=300, help="to make one program small")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    differ = 0
+    for seed in range(options.seed, options.seed + options.programs):
+        made = Grower(random.Random(seed).randrange).program(options.statements, options.backend)
+        if found := differs_at_all(made):
+            differ += 1
+            small = shrink(made, options.tries) if found[0].startswith("call") else made
+            print(f"==== seed {seed}: {found[0][:300]}\n{small.source}", flush=True)
+    print(f"{options.programs} programs from seed {options.seed}, {differ} differ")
+
+
+if __name__ == "__main__":
+    main()
