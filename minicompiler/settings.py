@@ -39,6 +39,7 @@ class Config:
     fp_contract: bool = False  # let the C++ compiler contract a*b+c
     cxx: str = ""  # the C++ compiler; empty: $CXX, then c++, g++, clang++
     cache_dir: str = str(Path.home() / ".cache" / "minicompiler")
+    extension_dir: str = cache_dir  # of the run-time extension, which serves every program
     disk_cache: bool = True
     compile_threads: int = 0  # parallel C++ compilers; 0: one a core
     python_runtime: bool = False  # True: never use the run-time extension

@@ -67,11 +67,11 @@ def module() -> ModuleType | None:
     if config.python_runtime:
         return None
     with _lock:
-        return _module(config.cache_dir, config.disk_cache, config.cxx)
+        return _module(config.extension_dir, config.disk_cache, config.cxx)
 
 
 @functools.cache
-def _module(cache_dir: str, disk_cache: bool, cxx: str) -> ModuleType | None:
+def _module(extension_dir: str, disk_cache: bool, cxx: str) -> ModuleType | None:
     try:
         return _load(_built())
     except (Unsupported, ImportError) as error:

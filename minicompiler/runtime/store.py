@@ -93,8 +93,9 @@ def _warn_unused(folder: Path, reason: str) -> None:
 
 def _folders(kind: str) -> Iterator[Path]:
     """Where entries of this kind may lie, the best place first."""
-    lasting = config.disk_cache or kind in ALWAYS_KEPT
-    if lasting and (cache := _cache_folder(config.cache_dir)):
+    always = kind in ALWAYS_KEPT
+    folder = config.extension_dir if always else config.cache_dir
+    if (config.disk_cache or always) and (cache := _cache_folder(folder)):
         yield cache / kind
     yield _private_folder(os.getpid()) / kind
 

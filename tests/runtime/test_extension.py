@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).parents[2]
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     """An extension that builds in no time, and a cache folder of its own."""
-    monkeypatch.setattr(config, "cache_dir", str(tmp_path / "cache"))
+    monkeypatch.setattr(config, "extension_dir", str(tmp_path / "cache"))
     monkeypatch.setattr(extension, "PARTS", ("module",))
     code = f"""
         #include <Python.h>
@@ -45,7 +45,7 @@ def test_built_once_with_a_notice_then_cached(small, capfd):
 def test_switched_off(small):
     with overriding({"python_runtime": True}):
         assert extension.module() is None
-    assert not Path(config.cache_dir).exists()
+    assert not Path(config.extension_dir).exists()
 
 
 def test_without_a_compiler_plans_run_in_python(small, planned):
