@@ -10,6 +10,7 @@ The conventions are those of torch.compile. Start reading at `pipeline.py`, whic
 """
 
 from .api import (
+    bisect,
     compile,
     disable,
     dynamo_backend,
@@ -30,6 +31,7 @@ __all__ = [
     "InternalError",
     "Unsupported",
     "UserError",
+    "bisect",
     "compile",
     "config",
     "disable",

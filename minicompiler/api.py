@@ -8,7 +8,7 @@ leaves the frame to the interpreter.
 import copy
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -18,6 +18,7 @@ from torch.utils._pytree import tree_leaves
 from . import pipeline, report
 from .capture import cache, convert, frame_hook
 from .errors import UserError
+from .report.compare import clone
 from .settings import config, overriding
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -192,16 +193,50 @@ def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Explana
 
     Where the result requires grad its backward is computed too, without touching any `.grad`.
     """
-    region = Region("auto", False, {})
-    region.token = object()  # shares nothing with what was compiled before
-    compiled = CompiledModule(fn, region) if isinstance(fn, nn.Module) else region.around(fn)
     with report.collecting() as records:
-        outputs = tree_leaves(compiled(*args, **kwargs))
+        outputs = tree_leaves(_afresh(fn, "auto")(*args, **kwargs))
         wanted = [t for t in outputs if isinstance(t, torch.Tensor) and t.requires_grad]
         if leaves := list(_leaves(wanted)):
             ones = [torch.ones_like(t) for t in wanted]
             torch.autograd.grad(wanted, leaves, ones, allow_unused=True)
     return report.Explanation(records)
+
+
+def _afresh(fn: Callable[..., Any], backend: str | pipeline.Backend, **options: Any) -> Any:
+    """`fn` compiled, sharing nothing with what was compiled before."""
+    region = Region(backend, False, options)
+    region.token = object()
+    return CompiledModule(fn, region) if isinstance(fn, nn.Module) else region.around(fn)
+
+
+def bisect(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Divergence | None:
+    """The first stage of the compiler that makes `fn(*args, **kwargs)`, or its gradients, differ
+    from eager, with a small program that shows it; None where nothing differs.
+
+    Works on copies of the arguments and of `fn`, where it is a module; what else `fn` changes is
+    seen by all the runs. Takes as long as many compilations.
+    """
+    cases: list[report.Case] = []
+
+    def keeping(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> pipeline.Graph:
+        def graph(*inputs: Any) -> Any:
+            cases.append(report.Case(gm, clone(inputs)))
+            return gm(*inputs)
+
+        return graph
+
+    def calling(compiled: Callable[[Any], Any]) -> Callable[..., Any]:
+        return lambda fn, args, kwargs: compiled(fn)(*args, **kwargs)
+
+    with torch.random.fork_rng():
+        return report.first_wrong_stage(
+            calling(lambda fn: fn),
+            calling(lambda fn: _afresh(fn, keeping, verify=True)),
+            calling(lambda fn: _afresh(fn, "auto", verify=True, fallback_random=True)),
+            (fn, args, kwargs),
+            cases,
+            pipeline.trials(),
+        )
 
 
 def _leaves(outputs: list[torch.Tensor]) -> Iterator[torch.Tensor]:

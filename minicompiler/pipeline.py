@@ -135,6 +135,37 @@ BACKENDS: dict[str, Backend] = {
 }
 
 
+# stage -> switches under which it is the last one that can be at fault: for `bisect`, in order
+LAST: dict[str, dict[str, Any]] = {
+    "aot": {"stop_after": "aot", "python_runtime": True},
+    "lower": {"stop_after": "lower", "python_runtime": True},
+    "codegen": {"fusion": False, "python_runtime": True},  # a kernel a loop: nothing was decided
+    "schedule": {"python_runtime": True},
+    "runtime": {},
+}
+
+
+def _as_far_as(stage: str, **switches: Any) -> Backend:
+    """A backend that raises where ours would fall back on the captured graph."""
+
+    def backend(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
+        with overriding({**LAST[stage], "verify": True, **switches}):
+            try:
+                return compile_graph(gm, example_inputs)
+            except runtime.build.BuildFailed as error:
+                raise InternalError(str(error)) from error
+
+    return backend
+
+
+def trials() -> list[report.Trial]:
+    """The compiler run part of the way, further and further: first with eager's random numbers,
+    then with our own, which only we can judge."""
+    like_eager = [report.Trial(s, _as_far_as(s, fallback_random=True)) for s in LAST]
+    ours = [report.Trial(s, _as_far_as(s), _as_far_as("aot")) for s in LAST if s != "aot"]
+    return like_eager + ours
+
+
 def backend_named(backend: str | Backend) -> Backend:
     """The backend itself; raises UserError for a name that was never registered."""
     if callable(backend):

@@ -5,6 +5,7 @@ Out: `Record`, one compilation of one frame; `totals`, the sums over the process
 Invariant: recording never changes what is compiled; without a record every call is a no-op.
 """
 
+from .bisecting import Case, Divergence, Trial, first_wrong_stage
 from .explanation import Explanation
 from .record import (
     Record,
@@ -18,11 +19,15 @@ from .record import (
 )
 
 __all__ = [
+    "Case",
+    "Divergence",
     "Explanation",
     "Record",
+    "Trial",
     "Why",
     "collecting",
     "current",
+    "first_wrong_stage",
     "open_record",
     "recording",
     "reset_totals",

@@ -35,5 +35,19 @@ def explain(
     raise typer.Exit(explaining.show(target, args, stage))
 
 
+@app.command()
+def bisect(
+    target: Annotated[str, typer.Argument(help="FILE:FUNCTION, or the name of a module there")],
+    args: Annotated[str, typer.Option(help="arguments, as Python in the file's scope")] = "",
+) -> None:
+    """Find the stage of the compiler that makes a function differ from eager.
+
+    Ends with status 1, and prints a small program that shows it, where there is one.
+    """
+    from . import explaining
+
+    raise typer.Exit(explaining.find_divergence(target, args))
+
+
 def main() -> None:
     sys.exit(app())

@@ -1,4 +1,4 @@
-"""`minicompiler explain FILE:FUNCTION`: every stage of a user's function, as text."""
+"""`minicompiler explain FILE:FUNCTION` and `bisect`: every stage of a user's function, as text."""
 
 import runpy
 import sys
@@ -24,6 +24,19 @@ def show(target: str, arguments: str, stage: str) -> int:
         print(f"minicompiler explain: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def find_divergence(target: str, arguments: str) -> int:
+    """Print what differs: 1; 0 where nothing does, 2 and one line on stderr where that cannot be
+    told."""
+    try:
+        fn, inputs = load(target, arguments)
+    except (ValueError, OSError) as error:
+        print(f"minicompiler bisect: {error}", file=sys.stderr)
+        return 2
+    found = minicompiler.bisect(fn, *inputs)
+    print(found or "every stage agrees with eager")
+    return 1 if found else 0
 
 
 def load(target: str, arguments: str) -> tuple[Any, tuple[Any, ...]]:
