@@ -209,7 +209,7 @@ class Fusion:
         gain = sum(map(self.bytes, shared | flows))
         if reason := self.obstacle(a, b, first, second):
             return No(reason, gain)
-        made = self.together(first, second, flows or shared)
+        made = self.together(first, second, flows)
         if isinstance(made, str):
             return No(made, gain)
         one, other = made

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..ir.nodes import Extern, Layout, Program, Scatter, references
+from ..symbolic.expr import product
 from .fusion import Group, estimate
 from .kernels import overwriting
 from .plan import Alloc, Call, Free, Kernel, Launch, Reuse, Step
@@ -166,12 +167,12 @@ class MemoryPlan:
                     yield Reuse(memory.name, memory.old.name, memory.layout)
                 elif memory.allocated:
                     yield Alloc(memory.name, memory.layout)
-            if isinstance(action, Kernel):
+            if isinstance(action, Extern):
+                yield Call(action)
+            elif product(action.ranges) != 0:
                 # what is written over has its new name by now
                 new = {node.into: node.name for node in action.nodes if node.name in self.of}
                 names = [new.get(a, a) if a in action.mutated else a for a in action.args]
                 yield Launch(action, tuple(self.of[name].name for name in names))
-            else:
-                yield Call(action)
             for memory in deaths.get(time, ()):
                 yield Free(memory.name)

@@ -1,7 +1,8 @@
-"""Split reductions: a GPU sum over everything needs more than one block to work on it.
+"""Split reductions: a sum over everything needs more than one worker.
 
 A reduction with few results and much to fold becomes two: every result is folded in `parts` pieces
-at once, then the pieces are folded. Neither order of a floating point sum is eager's.
+at once, then the pieces are folded. Neither order of a floating point sum is eager's. How many
+pieces does not depend on the number of threads, so the result does not either.
 """
 
 from dataclasses import replace
@@ -10,15 +11,16 @@ import torch
 
 from ..ir import ops
 from ..ir.nodes import Computed, Index, Layout, Operation, Program, Reduction, Value
-from ..symbolic.expr import Expr, as_expr, product
+from ..symbolic.expr import as_expr, product
 
-FILL = 512  # programs that keep a large GPU busy
-LEAST = 4096  # elements that a piece has at least
-NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}  # kinds that may be split
+FILL = {"cuda": 512, "cpu": 64}  # workers that keep a large GPU, or a processor, busy
+LEAST = {"cuda": 4096, "cpu": 16384}  # elements that a piece has at least
+FEW = {"cuda": 256, "cpu": 8}  # with more results than this there are workers enough
+NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True, "min": None, "max": None}
 
 
 def split_reductions(program: Program) -> Program:
-    """The same program with reductions on CUDA devices split where that gives more parallel work.
+    """The same program with reductions split where that gives more parallel work.
 
     Sizes must be constants to be looked at; others are left as they are.
     """
@@ -28,52 +30,57 @@ def split_reductions(program: Program) -> Program:
     return replace(program, operations=operations)
 
 
-def pieces(loop: Reduction) -> int:
-    """In how many pieces to fold; 1: leave it."""
-    results, length = product(loop.ranges), product(loop.folded)
-    if loop.device.type != "cuda" or loop.kind not in NEUTRAL:
-        return 1
-    if not (results.is_const and length.is_const) or int(results) == 0:
-        return 1
-    wanted = min(FILL // int(results), int(length) // LEAST)
-    return 1 << (wanted.bit_length() - 1) if wanted > 1 else 1
+def pieces(loop: Reduction) -> tuple[int, int]:
+    """Which dimension of `folded` to cut, in how many pieces; 1: leave it.
+
+    A number that divides the size is best; else the last piece is masked where it is too long.
+    """
+    results, length, kind = product(loop.ranges), product(loop.folded), loop.device.type
+    if loop.kind not in NEUTRAL or not (results.is_const and length.is_const) or kind not in FILL:
+        return 0, 1
+    if int(results) == 0 or int(results) > FEW[kind]:
+        return 0, 1
+    wanted = min(FILL[kind] // int(results), int(length) // LEAST[kind])
+    best = 0, 1
+    for dim, size in enumerate(map(int, loop.folded)):
+        for parts in range(min(wanted, size), best[1], -1):
+            if size % parts == 0:
+                best = dim, parts
+                break
+    longest = max(range(len(loop.folded)), key=lambda d: int(loop.folded[d]), default=0)
+    if best[1] * 4 <= wanted and NEUTRAL[loop.kind] is not None:
+        best = longest, min(wanted, int(loop.folded[longest]))
+    return best
 
 
 def _split(operation: Computed) -> list[Operation]:
     loop = operation.loop
-    if not isinstance(loop, Reduction) or (parts := pieces(loop)) == 1:
+    if not isinstance(loop, Reduction) or (cut := pieces(loop))[1] == 1:
         return [operation]
-    length = product(loop.folded)
+    dim, parts = cut
+    length = loop.folded[dim]
     each = (length + (parts - 1)) // parts
+    folded = (*loop.folded[:dim], each, *loop.folded[dim + 1 :])
     size = (*loop.ranges, as_expr(parts))
     strides = tuple(product(size[k + 1 :]) for k in range(len(size)))
     layout = Layout(loop.device, loop.dtype, size, strides)
     name = f"{operation.name}_parts"
 
     def piece(index: Index, inside: Index) -> Value:
-        flat = index[-1] * each + inside[0]
+        place = index[-1] * each + inside[dim]
 
         def body() -> Value:
-            return loop.inner(index[:-1], unflattened(flat, loop.folded))
+            return loop.inner(index[:-1], (*inside[:dim], place, *inside[dim + 1 :]))
 
         if length % parts == 0:
             return body()
-        position = ops.index_expr(flat, torch.int64)
+        position = ops.index_expr(place, torch.int64)
         within = ops.lt(position, ops.constant(length, torch.int64))
         return ops.masked(within, body, NEUTRAL[loop.kind], loop.dtype)
 
     def whole(index: Index, inside: Index) -> Value:
         return ops.load(name, layout.index((*index, inside[0])))
 
-    first = Reduction(loop.device, loop.dtype, size, (each,), loop.kind, piece)
+    first = Reduction(loop.device, loop.dtype, size, folded, loop.kind, piece)
     second = Reduction(loop.device, loop.dtype, loop.ranges, (as_expr(parts),), loop.kind, whole)
     return [Computed(name, layout, first), replace(operation, loop=second)]
-
-
-def unflattened(flat: Expr, sizes: tuple[Expr, ...]) -> Index:
-    """The index along each of `sizes` of position `flat`, row-major."""
-    rests = [product(sizes[k + 1 :]) for k in range(len(sizes))]
-    return tuple(
-        flat // rest % size if k else flat // rest
-        for k, (rest, size) in enumerate(zip(rests, sizes))
-    )

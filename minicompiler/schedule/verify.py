@@ -45,12 +45,13 @@ class _Walk:
 
     def Alloc(self, step: Alloc) -> None:
         self.check(step.name not in self.contents, f"{step.name} is allocated twice")
-        self.contents[step.name] = set()
+        self.contents[step.name] = {step.name} if step.layout.numel == 0 else set()
 
     def Reuse(self, step: Reuse) -> None:
         self.check(step.old in self.contents, f"{step.name} reuses {step.old}, which is gone")
         self.check(step.old not in self.plan.program.inputs, f"{step.name} takes an input's memory")
-        self.contents[step.name] = self.contents.pop(step.old)
+        held = self.contents.pop(step.old)
+        self.contents[step.name] = held | ({step.name} if step.layout.numel == 0 else set())
 
     def Free(self, step: Free) -> None:
         self.check(self.contents.pop(step.name, None) is not None, f"{step.name} is freed twice")

@@ -8,11 +8,13 @@ from torch import Tensor
 
 from minicompiler import codegen, runtime, schedule
 from minicompiler.codegen.source import KernelSource
+from minicompiler.decompositions import decompose
 from minicompiler.ir.nodes import BufferRef, Computed, Layout, Pointwise, Program
+from minicompiler.lowering import KNOWN, lower
 from minicompiler.schedule import Launch, Plan
 from minicompiler.settings import overriding
 from minicompiler.symbolic.expr import as_expr, product
-from tests.lowering.tracing import duplicate, lowered
+from tests.lowering.tracing import duplicate, trace
 
 CPU = torch.device("cpu")
 Function = Callable[..., Any]
@@ -48,7 +50,8 @@ def program(
 def planned(what: Program | Function, *inputs: Tensor, fusion: bool = True) -> Plan:
     """The verified plan of a program, or of what a function does to `inputs`."""
     if not isinstance(what, Program):
-        what = lowered(what, *inputs)
+        graph = trace(what, *map(duplicate, inputs))
+        what = lower(decompose(graph, KNOWN))
     with overriding({"fusion": fusion}):
         plan = schedule.schedule(what)
     schedule.verify_plan(plan)
