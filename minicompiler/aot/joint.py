@@ -94,6 +94,7 @@ def _undisturbed() -> Iterator[None]:
         torch.set_rng_state(state)
         for device, enabled in autocast.items():
             torch.set_autocast_enabled(device, enabled)
+        torch.clear_autocast_cache()  # of fakes
 
 
 def joint_graph(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Joint:

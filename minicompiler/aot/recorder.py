@@ -67,6 +67,9 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
         self._effect = False
 
     def record(self, func: OpOverload, args: Any, kwargs: Any, outs: Any) -> None:
+        if func._schema.is_mutable and func._schema.name.startswith("aten::_foreach_"):
+            # for lists the version is counted in the kernels, which do not run here
+            torch.autograd.graph.increment_version(args[0])
         stack = self.stack
         if self.phase == "backward":
             node: Any = torch._C._current_autograd_node()

@@ -1,8 +1,8 @@
 """A graph rewritten node by node: an operator with a rule is replaced by what the rule calls."""
 
 import operator
-from collections.abc import Callable, Collection
-from typing import Any, Protocol, Self, TypeVar
+from collections.abc import Collection
+from typing import Any
 
 import torch
 from torch import Tensor, fx
@@ -23,20 +23,9 @@ SHARING = {aten._unsafe_view.default}
 MARKS = ("stack", "phase", "effect", "recomputed")
 
 
-class Rewritable(Protocol):
-    """Something around a graph, such as a joint graph with its signature."""
-
-    def rewritten(self, rewrite: Callable[[fx.GraphModule], fx.GraphModule]) -> Self: ...
-
-
-Graph = TypeVar("Graph", bound=fx.GraphModule | Rewritable)
-
-
-def decompose(graph: Graph, known: Collection[OpOverload]) -> Graph:
+def decompose(graph: fx.GraphModule, known: Collection[OpOverload]) -> fx.GraphModule:
     """The same function, with operators that are not `known` rewritten by their rules as far as
     there are any; then without dead code, common subexpressions and constant arithmetic."""
-    if not isinstance(graph, fx.GraphModule):
-        return graph.rewritten(lambda inner: decompose(inner, known))
     retrace = _Retrace(known)
     for node in graph.graph.nodes:
         retrace.step(node)
@@ -45,7 +34,7 @@ def decompose(graph: Graph, known: Collection[OpOverload]) -> Graph:
     fold_constants(new)
     share_common(new)
     dead_code(new)
-    return _LazyGraphModule(graph, new)  # type: ignore[return-value]
+    return _LazyGraphModule(graph, new)
 
 
 class _Retrace(FakeMode):  # type: ignore[no-untyped-call]

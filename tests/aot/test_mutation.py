@@ -381,6 +381,13 @@ def test_parameter_written_without_grad():
     assert run.parts.signature.mutations[0].result is None, "the graph writes it itself"
 
 
+def test_writes_to_lists_count_as_eager_counts_them():
+    run = run_both(PROGRAMS["foreach_in_place"][0], PROGRAMS["foreach_in_place"][1]())
+    assert all(m.versioned for m in run.parts.signature.mutations)
+    fn, inputs = PROGRAMS["batch_norm_then_relu_"]
+    assert not any(m.versioned for m in run_both(fn, inputs()).parts.signature.mutations)
+
+
 def test_overlapping_inputs():
     big = torch.randn(6, 4)
 
