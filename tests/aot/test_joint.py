@@ -142,3 +142,17 @@ def test_integers_share_a_forward_with_gradients():
     x, i = torch.randn(5, 4, requires_grad=True), torch.tensor([0, 2])
     joint = aot.joint_graph(build(make, "x", "i"), [x, i])
     assert joint.signature.differentiable == (0,) and joint.signature.visible == 2
+
+
+def test_numbers_among_an_operators_results():
+    """Flash attention returns two ints between its tensors; what follows them keeps its place."""
+
+    def make(g, q):
+        op = aten._scaled_dot_product_flash_attention.default
+        found = g.call_function(op, (q, q, q))
+        return tuple(g.call_function(operator.getitem, (found, i)) for i in (0, 1, 4, 6))
+
+    joint = aot.joint_graph(build(make, "q"), [torch.randn(1, 2, 128, 64, dtype=torch.bfloat16)])
+    results = joint.graph.output_node().args[0][: joint.signature.visible]
+    assert [n.args[1] for n in results] == [0, 1, 6]
+    assert isinstance(joint.signature.outputs[2].value, int)
