@@ -1,34 +1,27 @@
-"""Activations and their gradients, with the formulas of eager's kernels."""
+"""Activations and their gradients, named after the operators, with the formulas of eager's kernels."""
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from .table import Rule, in_float32, overloads, rule
-
-aten = torch.ops.aten
+from .table import named_rules
 
 SQRT_HALF, SQRT_2_OVER_PI = math.sqrt(0.5), math.sqrt(2 / math.pi)
 CUBIC = 0.044715  # of the tanh form of GELU
-
-
-def add(names: str, f: Rule) -> None:
-    rule(*overloads(aten, names))(in_float32(f))
 
 
 def _gelu_inner(x: Tensor) -> Tensor:
     return torch.tanh(SQRT_2_OVER_PI * (x + CUBIC * (x * x * x)))
 
 
-def _gelu(x: Tensor, approximate: str = "none") -> Tensor:
+def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     if approximate == "tanh":
         return 0.5 * x * (1 + _gelu_inner(x))
     return x * 0.5 * (1 + torch.erf(x * SQRT_HALF))
 
 
-def _gelu_backward(grad: Tensor, x: Tensor, approximate: str = "none") -> Tensor:
+def gelu_backward(grad: Tensor, x: Tensor, approximate: str = "none") -> Tensor:
     if approximate == "tanh":
         t = _gelu_inner(x)
         slope = SQRT_2_OVER_PI * (1 + 3 * CUBIC * (x * x))
@@ -42,21 +35,21 @@ def _sigmoid(x: Tensor) -> Tensor:
     return 1 / (1 + torch.exp(-x))
 
 
-def _silu_backward(grad: Tensor, x: Tensor) -> Tensor:
+def silu_backward(grad: Tensor, x: Tensor) -> Tensor:
     s = _sigmoid(x)
     return grad * s * (1 + x * (1 - s))
 
 
-def _mish_backward(grad: Tensor, x: Tensor) -> Tensor:
+def mish_backward(grad: Tensor, x: Tensor) -> Tensor:
     t = torch.tanh(torch.log1p(torch.exp(x)))
     return grad * (t + x * _sigmoid(x) * (1 - t * t))
 
 
-def _elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
+def elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
     return torch.where(x > 0, x * scale, torch.expm1(x * input_scale) * (alpha * scale))
 
 
-def _elu_backward(
+def elu_backward(
     grad: Tensor, alpha: float, scale: float, input_scale: float, is_result: bool, x: Tensor
 ) -> Tensor:
     low = alpha * scale
@@ -64,21 +57,21 @@ def _elu_backward(
     return torch.where(x <= 0, grad * slope, grad * scale)
 
 
-def _softplus(x: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+def softplus(x: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     return torch.where(x * beta > threshold, x, torch.log1p(torch.exp(x * beta)) / beta)
 
 
-def _softplus_backward(grad: Tensor, x: Tensor, beta: float, threshold: float) -> Tensor:
+def softplus_backward(grad: Tensor, x: Tensor, beta: float, threshold: float) -> Tensor:
     z = torch.exp(x * beta)
     return torch.where(x * beta > threshold, grad, grad * z / (z + 1))
 
 
-def _log_sigmoid(x: Tensor) -> tuple[Tensor, Tensor]:
+def log_sigmoid_forward(x: Tensor) -> tuple[Tensor, Tensor]:
     z = torch.exp(-torch.abs(x))
     return torch.clamp_max(x, 0) - torch.log1p(z), z
 
 
-def _log_sigmoid_backward(grad: Tensor, x: Tensor, buffer: Tensor) -> Tensor:
+def log_sigmoid_backward(grad: Tensor, x: Tensor, buffer: Tensor) -> Tensor:
     z = torch.exp(-torch.abs(x))  # the buffer is empty on some devices
     return grad * torch.where(x < 0, 1 - z / (1 + z), z / (1 + z))
 
@@ -88,91 +81,57 @@ def _halves(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     return x.narrow(dim, 0, n), x.narrow(dim, n, n)
 
 
-def _glu(x: Tensor, dim: int = -1) -> Tensor:
+def glu(x: Tensor, dim: int = -1) -> Tensor:
     a, b = _halves(x, dim)
     return a * torch.sigmoid(b)
 
 
-def _glu_backward(grad: Tensor, x: Tensor, dim: int) -> Tensor:
+def glu_backward(grad: Tensor, x: Tensor, dim: int) -> Tensor:
     a, b = _halves(x, dim)
     s = torch.sigmoid(b)
     return torch.cat([grad * s, grad * a * s * (1 - s)], dim)
 
 
-def _prelu_backward(grad: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+def _prelu_kernel_backward(grad: Tensor, x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(x > 0, grad, grad * weight), torch.where(x > 0, 0, grad * x)
 
 
-def _softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
+def softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
     return torch.where(x > lambd, x - lambd, torch.where(x < -lambd, x + lambd, x * 0))
 
 
-def _hardswish_backward(grad: Tensor, x: Tensor) -> Tensor:
+def hardswish_backward(grad: Tensor, x: Tensor) -> Tensor:
     return torch.where(x < -3, 0.0, torch.where(x <= 3, grad * (x / 3 + 0.5), grad))
 
 
-def _logit(x: Tensor, eps: float | None = None) -> Tensor:
-    z = x if eps is None else torch.clamp(x, eps, 1 - eps)
-    return torch.log(z / (1 - z))
-
-
-def _logit_backward(grad: Tensor, x: Tensor, eps: float | None = None) -> Tensor:
-    if eps is None:
-        return torch.where((x < 0) | (x > 1), math.nan, grad / (x * (1 - x)))
-    return torch.where((x < eps) | (x > 1 - eps), 0.0, grad / (x * (1 - x)))
-
-
-def _inside(grad: Tensor, x: Tensor, low: float, high: float) -> Tensor:
+def hardtanh_backward(grad: Tensor, x: Tensor, low: float, high: float) -> Tensor:
     return torch.where((x <= low) | (x >= high), 0.0, grad)
 
 
-def _where_large(value: Tensor, x: Tensor, lambd: float) -> Tensor:
+def hardshrink_backward(value: Tensor, x: Tensor, lambd: float) -> Tensor:
     return torch.where((x >= -lambd) & (x <= lambd), 0.0, value)
 
 
-def _leaky_relu_backward(grad: Tensor, x: Tensor, slope: float, is_result: bool) -> Tensor:
+def leaky_relu_backward(grad: Tensor, x: Tensor, slope: float, is_result: bool) -> Tensor:
     return torch.where(x > 0, grad, grad * slope)
 
 
-def _rrelu(x: Tensor, noise: Tensor, lower: float, upper: float, training: bool, *_: Any) -> Any:
-    return NotImplemented if training else torch.where(x > 0, x, x * ((lower + upper) / 2))
+silu = lambda x: x / (1 + torch.exp(-x))
+sigmoid_backward = lambda grad, y: grad * (1 - y) * y
+tanh_backward = lambda grad, y: grad * (1 - y * y)
+mish = lambda x: x * torch.tanh(torch.log1p(torch.exp(x)))
+threshold = lambda x, threshold, value: torch.where(x <= threshold, value, x)
+threshold_backward = lambda grad, x, threshold: torch.where(x <= threshold, 0, grad)
+relu = lambda x: torch.clamp_min(x, 0)
+leaky_relu = lambda x, slope=0.01: torch.where(x > 0, x, x * slope)
+_prelu_kernel = lambda x, weight: torch.where(x > 0, x, x * weight)
+celu = lambda x, alpha=1.0: elu(x, alpha, 1, 1 / alpha)
+hardtanh = lambda x, low=-1, high=1: torch.clamp(x, low, high)
+hardswish = lambda x: x * torch.clamp(x + 3, 0, 6) / 6
+hardsigmoid = lambda x: torch.clamp(x + 3, 0, 6) / 6
+hardsigmoid_backward = lambda grad, x: hardtanh_backward(grad / 6, x, -3, 3)
+hardshrink = lambda x, lambd=0.5: hardshrink_backward(x, x, lambd)
+softshrink_backward = hardshrink_backward
+native_dropout_backward = lambda grad, mask, scale: grad * mask * scale
 
-
-add("gelu", _gelu)
-add("gelu_backward", _gelu_backward)
-add("silu", lambda x: x / (1 + torch.exp(-x)))
-add("silu_backward", _silu_backward)
-add("sigmoid_backward", lambda grad, y: grad * (1 - y) * y)
-add("tanh_backward", lambda grad, y: grad * (1 - y * y))
-add("mish", lambda x: x * torch.tanh(torch.log1p(torch.exp(x))))
-add("mish_backward", _mish_backward)
-add("threshold", lambda x, threshold, value: torch.where(x <= threshold, value, x))
-add("threshold_backward", lambda grad, x, threshold: torch.where(x <= threshold, 0, grad))
-add("relu", lambda x: torch.clamp_min(x, 0))
-add("leaky_relu", lambda x, slope=0.01: torch.where(x > 0, x, x * slope))
-add("leaky_relu_backward", _leaky_relu_backward)
-add("_prelu_kernel", lambda x, weight: torch.where(x > 0, x, x * weight))
-add("_prelu_kernel_backward", _prelu_backward)
-add("rrelu_with_noise", _rrelu)
-add("elu", _elu)
-add("elu_backward", _elu_backward)
-add("celu", lambda x, alpha=1.0: _elu(x, alpha, 1, 1 / alpha))
-add("softplus", _softplus)
-add("softplus_backward", _softplus_backward)
-add("hardtanh", lambda x, low=-1, high=1: torch.clamp(x, low, high))
-add("hardtanh_backward", _inside)
-add("hardswish", lambda x: x * torch.clamp(x + 3, 0, 6) / 6)
-add("hardswish_backward", _hardswish_backward)
-add("hardsigmoid", lambda x: torch.clamp(x + 3, 0, 6) / 6)
-add("hardsigmoid_backward", lambda grad, x: _inside(grad / 6, x, -3, 3))
-add("softshrink", _softshrink)
-add("softshrink_backward", _where_large)
-add("hardshrink", lambda x, lambd=0.5: _where_large(x, x, lambd))
-add("hardshrink_backward", _where_large)
-add("log_sigmoid_forward", _log_sigmoid)
-add("log_sigmoid_backward", _log_sigmoid_backward)
-add("glu", _glu)
-add("glu_backward", _glu_backward)
-add("native_dropout_backward", lambda grad, mask, scale: grad * mask * scale)
-add("logit", _logit)
-add("logit_backward", _logit_backward)
+named_rules(globals())

@@ -1,11 +1,11 @@
-"""Losses and their gradients. `reduction`: 0 none, 1 mean, 2 sum, as ATen numbers them."""
+"""Losses and their gradients, each named after its operator. `reduction`: 0 none, 1 mean, 2 sum, as ATen numbers them."""
 
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .table import count, in_float32, rule
+from .table import count, named_rules
 
 aten = torch.ops.aten
 
@@ -23,21 +23,15 @@ def _share(x: Tensor, reduction: int) -> float:
     return 1 / count(x, None) if reduction == MEAN and x.numel() else 1
 
 
-@rule(aten.mse_loss.default)
-@in_float32
 def mse_loss(x: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
     d = x - target
     return _reduce(d * d, reduction)
 
 
-@rule(aten.mse_loss_backward.default)
-@in_float32
 def mse_loss_backward(grad: Tensor, x: Tensor, target: Tensor, reduction: int) -> Tensor:
     return (2 * _share(x, reduction)) * (x - target) * grad
 
 
-@rule(aten.smooth_l1_loss.default)
-@in_float32
 def smooth_l1_loss(x: Tensor, target: Tensor, reduction: int = MEAN, beta: float = 1.0) -> Tensor:
     z = torch.abs(x - target)
     if beta:
@@ -45,23 +39,17 @@ def smooth_l1_loss(x: Tensor, target: Tensor, reduction: int = MEAN, beta: float
     return _reduce(z, reduction)
 
 
-@rule(aten.smooth_l1_loss_backward.default)
-@in_float32
 def smooth_l1_loss_backward(grad: Any, x: Any, target: Any, reduction: int, beta: float) -> Any:
     d = x - target
     slope = torch.where(d <= -beta, -1.0, torch.where(d >= beta, 1.0, d / beta if beta else d))
     return slope * _share(x, reduction) * grad
 
 
-@rule(aten.huber_loss.default)
-@in_float32
 def huber_loss(x: Tensor, target: Tensor, reduction: int = MEAN, delta: float = 1.0) -> Tensor:
     z = torch.abs(x - target)
     return _reduce(torch.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta)), reduction)
 
 
-@rule(aten.huber_loss_backward.default)
-@in_float32
 def huber_loss_backward(grad: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
     return torch.clamp(x - target, -delta, delta) * _share(x, reduction) * grad
 
@@ -70,15 +58,11 @@ def _weighted(loss: Tensor, weight: Tensor | None) -> Tensor:
     return loss if weight is None else loss * weight
 
 
-@rule(aten.binary_cross_entropy.default)
-@in_float32
 def binary_cross_entropy(x: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Any:
     log_x, log_rest = torch.clamp_min(torch.log(x), -100), torch.clamp_min(torch.log1p(-x), -100)
     return _reduce(_weighted((target - 1) * log_rest - target * log_x, weight), reduction)
 
 
-@rule(aten.binary_cross_entropy_backward.default)
-@in_float32
 def binary_cross_entropy_backward(
     grad: Any, x: Any, target: Any, weight: Any = None, reduction: int = MEAN
 ) -> Any:
@@ -86,8 +70,6 @@ def binary_cross_entropy_backward(
     return _weighted(grad * slope, weight) * _share(x, reduction)
 
 
-@rule(aten.binary_cross_entropy_with_logits.default)
-@in_float32
 def binary_cross_entropy_with_logits(
     x: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN
 ) -> Any:
@@ -113,9 +95,7 @@ def _targets(
     return channel, index.unsqueeze(channel), counted, torch.where(counted, each, 0)
 
 
-@rule(aten.nll_loss_forward.default, aten.nll_loss2d_forward.default)
-@in_float32
-def nll_loss(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+def nll_loss_forward(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     if x.numel() == 0:
         return NotImplemented
     channel, index, counted, each = _targets(x, target, weight, ignore_index)
@@ -127,8 +107,6 @@ def nll_loss(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int
     return (loss.sum() / total if reduction == MEAN else loss.sum()), total
 
 
-@rule(aten.nll_loss_backward.default, aten.nll_loss2d_backward.default)
-@in_float32
 def nll_loss_backward(
     grad: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int, total: Any
 ) -> Any:
@@ -139,3 +117,7 @@ def nll_loss_backward(
     classes = torch.arange(x.shape[channel], device=x.device).reshape(shape)
     # compared, not scattered: this form fuses with the softmax gradient that follows
     return torch.where(classes == index, slope.unsqueeze(channel), 0)
+
+
+nll_loss2d_forward, nll_loss2d_backward = nll_loss_forward, nll_loss_backward
+named_rules(globals())

@@ -216,35 +216,25 @@ def _batch_norm(
     return _affine(centred * rstd, weight, bias, shape), *saved, mean, var
 
 
-def _no_reserve(x: Tensor) -> Tensor:
-    return torch.empty(0, dtype=torch.uint8, device=x.device)
+def _with_reserve(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    y, average, rstd, *new = parts
+    return y, average, rstd, torch.empty(0, dtype=torch.uint8, device=y.device), *new
 
 
-@rule(aten.native_batch_norm.default)
-def batch_norm(*args: Any) -> Any:
-    if args[5] and args[3] is not None:
-        return NotImplemented  # would write the running statistics
-    return _batch_norm(*args)[:3]
-
-
-@rule(aten._native_batch_norm_legit.no_stats)
-def batch_norm_without_stats(x: Any, weight: Any, bias: Any, *rest: Any) -> Any:
-    return _batch_norm(x, weight, bias, None, None, *rest)[:3]
-
-
-@rule(aten._batch_norm_with_update_functional.default)
-def batch_norm_with_update(*args: Any) -> Any:
-    y, average, rstd, mean, var = _batch_norm(*args[:5], True, *args[5:])
-    return y, average, rstd, _no_reserve(y), mean, var
-
-
+# arguments: x, weight, bias, running mean and variance, then training where the form has it
 rule(aten._native_batch_norm_legit_functional.default)(_batch_norm)
-
-
-@rule(aten._batch_norm_no_update.default)
-def batch_norm_no_update(*args: Any) -> Any:
-    y, average, rstd, *_ = _batch_norm(*args[:5], False, *args[5:])
-    return y, average, rstd, _no_reserve(y)
+rule(aten._native_batch_norm_legit.no_stats)(
+    lambda x, weight, bias, *rest: _batch_norm(x, weight, bias, None, None, *rest)[:3]
+)
+rule(aten.native_batch_norm.default)(  # in training it would write the running statistics
+    lambda *a: NotImplemented if a[5] and a[3] is not None else _batch_norm(*a)[:3]
+)
+rule(aten._batch_norm_with_update_functional.default)(
+    lambda *a: _with_reserve(_batch_norm(*a[:5], True, *a[5:]))
+)
+rule(aten._batch_norm_no_update.default)(
+    lambda *a: _with_reserve(_batch_norm(*a[:5], False, *a[5:]))[:4]
+)
 
 
 @rule(aten.native_batch_norm_backward.default, *overloads(aten, "batch_norm_backward"))

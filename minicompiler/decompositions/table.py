@@ -21,30 +21,6 @@ RULES: dict[OpOverload, Rule] = {}
 HALF = (torch.bfloat16, torch.float16)
 
 
-def rule(*ops: OpOverload) -> Callable[[Rule], Rule]:
-    """Register a rule for overloads that read alike; a second rule for an overload raises."""
-
-    def register(f: Rule) -> Rule:
-        for op in ops:
-            if op in RULES:
-                raise KeyError(f"{op} already has a rule")
-            RULES[op] = f
-        return f
-
-    return register
-
-
-def overloads(namespace: Any, names: str) -> list[OpOverload]:
-    """`"gelu.default sum.dim_IntList"` as overloads; names this torch lacks are left out."""
-    found = []
-    for name in names.split():
-        packet, _, overload = name.partition(".")
-        op = getattr(getattr(namespace, packet, None), overload or "default", None)
-        if op is not None:
-            found.append(op)
-    return found
-
-
 def wide(x: Any) -> Any:
     """Half precision becomes float32, in which eager's kernels compute; all else stays."""
     if isinstance(x, Tensor) and x.dtype in HALF:
@@ -60,6 +36,32 @@ def in_float32(f: Rule) -> Rule:
         return f(*map(wide, args), **{k: wide(a) for k, a in kwargs.items()})
 
     return widened
+
+
+def rule(names: str, half: bool = True) -> Callable[[Rule], Rule]:
+    """Register a rule for `"gelu sum.dim_IntList"`, operators that read alike; a second rule for
+    one raises, and names that this torch lacks are left out. Without `half` it sees half-precision
+    operands as float32."""
+
+    def register(f: Rule) -> Rule:
+        made = f if half else in_float32(f)
+        for name in names.split():
+            packet, _, overload = name.partition(".")
+            op = getattr(getattr(torch.ops.aten, packet, None), overload or "default", None)
+            if op in RULES:
+                raise KeyError(f"{op} already has a rule")
+            if op is not None:
+                RULES[op] = made
+        return made
+
+    return register
+
+
+def named_rules(module: dict[str, Any]) -> None:
+    """Functions of a module that are named after an operator are its rules, in float32."""
+    for name, f in module.items():
+        if getattr(f, "__module__", "") == module["__name__"]:
+            rule(name, half=False)(f)
 
 
 def fold(x: Tensor, dims: list[int], keepdim: bool = False) -> Tensor:
