@@ -56,14 +56,8 @@ def truthy(ev: "E", v: Value) -> Const:
 
 
 # ---------------------------------------------------------------- objects and attributes
-@rule(isinstance)
-def _isinstance(ev: "E", v: Value, classes: Value) -> Value:
-    return const_bool(model.is_instance(ev, v, classes))
-
-
-@rule(type.__instancecheck__)
-def _type_instancecheck(ev: "E", cls: Value, v: Value) -> Value:
-    return const_bool(issubclass(v.cls, cls.real))
+rule(isinstance)(lambda ev, v, classes: const_bool(model.is_instance(ev, v, classes)))
+rule(type.__instancecheck__)(lambda ev, cls, v: const_bool(issubclass(v.cls, cls.real)))
 
 
 @rule(issubclass)
@@ -104,14 +98,8 @@ def _hasattr(ev: "E", v: Value, name: Value) -> Value:
     return TRUE
 
 
-@rule(setattr)
-def _setattr(ev: "E", v: Value, name: Value, value: Value) -> None:
-    attributes.setattr_(ev, v, model.text(name), value)
-
-
-@rule(delattr)
-def _delattr(ev: "E", v: Value, name: Value) -> None:
-    attributes.delattr_(ev, v, model.text(name))
+rule(setattr)(lambda ev, v, name, value: attributes.setattr_(ev, v, model.text(name), value))
+rule(delattr)(lambda ev, v, name: attributes.delattr_(ev, v, model.text(name)))
 
 
 @rule(object.__getattribute__)
@@ -124,14 +112,8 @@ def _object_setattr(ev: "E", v: Value, name: Value, value: Value) -> None:
     attributes.generic_setattr(ev, v, model.text(name), value)
 
 
-@rule(object.__delattr__)
-def _object_delattr(ev: "E", v: Value, name: Value) -> None:
-    attributes.generic_delattr(ev, v, model.text(name))
-
-
-@rule(object.__init__)
-def _object_init(ev: "E", v: Value, *args: Value, **kwargs: Value) -> Value:
-    return NONE
+rule(object.__delattr__)(lambda ev, v, name: attributes.generic_delattr(ev, v, model.text(name)))
+rule(object.__init__)(lambda ev, v, *args, **kwargs: NONE)
 
 
 EXCEPTIONS = [c for c in vars(builtins).values() if isinstance(c, type)]
@@ -144,14 +126,8 @@ def _exception_init(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> None:
     v.fields.update(kwargs)
 
 
-@rule(BaseException.with_traceback)
-def _with_traceback(ev: "E", v: Value, tb: Value) -> Value:
-    return v
-
-
-@rule(object.__new__)
-def _object_new(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
-    return Obj(cls.real)
+rule(BaseException.with_traceback)(lambda ev, v, tb: v)
+rule(object.__new__)(lambda ev, cls, *args, **kwargs: Obj(cls.real))
 
 
 @rule(object.__init_subclass__, object.__subclasshook__)
@@ -159,9 +135,7 @@ def _subclass(ev: "E", *args: Value) -> None:
     """Nothing to do."""
 
 
-@rule(object.__eq__)
-def _object_eq(ev: "E", a: Value, b: Value) -> Value:
-    return TRUE if model.identical(ev, a, b) else Const(NotImplemented)
+rule(object.__eq__)(lambda ev, a, b: TRUE if model.identical(ev, a, b) else Const(NotImplemented))
 
 
 @rule(object.__ne__)
@@ -184,9 +158,7 @@ def _type_call(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
     return instantiate(ev, cls, list(args), kwargs)
 
 
-@rule(type.__subclasses__, type.mro)
-def _type_fold(ev: "E", cls: Value) -> Value:
-    return refuse("asks for the classes around a class")
+rule(type.__subclasses__, type.mro)(lambda ev, cls: refuse("asks for the classes around a class"))
 
 
 @rule(type.__or__, type.__ror__)
@@ -258,9 +230,7 @@ def _cached_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
 
 
 # ---------------------------------------------------------------- what builtins ask of objects
-@rule(len)
-def _len(ev: "E", v: Value) -> Value:
-    return Const(model.length(ev, v))
+rule(len)(lambda ev, v: Const(model.length(ev, v)))
 
 
 @rule(iter)
@@ -276,44 +246,14 @@ def _next(ev: "E", it: Value, *default: Value) -> Value:
     return default[0] if default else ev.throw(StopIteration)
 
 
-@rule(bool)
-def _bool(ev: "E", *v: Value) -> Value:
-    return truthy(ev, v[0]) if v else FALSE
-
-
-@rule(operator.truth)
-def _truth(ev: "E", v: Value) -> Value:
-    return truthy(ev, v)
-
-
-@rule(operator.not_)
-def _not(ev: "E", v: Value) -> Value:
-    return const_bool(not model.truth(ev, v))
-
-
-@rule(operator.is_)
-def _is(ev: "E", a: Value, b: Value) -> Value:
-    return const_bool(model.identical(ev, a, b))
-
-
-@rule(operator.is_not)
-def _is_not(ev: "E", a: Value, b: Value) -> Value:
-    return const_bool(not model.identical(ev, a, b))
-
-
-@rule(operator.getitem)
-def _getitem(ev: "E", of: Value, key: Value) -> Value:
-    return model.getitem(ev, of, key)
-
-
-@rule(operator.setitem)
-def _setitem(ev: "E", of: Value, key: Value, value: Value) -> None:
-    model.setitem(ev, of, key, value)
-
-
-@rule(operator.contains)
-def _contains(ev: "E", of: Value, item: Value) -> Value:
-    return const_bool(model.contains(ev, of, item))
+rule(bool)(lambda ev, *v: truthy(ev, v[0]) if v else FALSE)
+rule(operator.truth)(lambda ev, v: truthy(ev, v))
+rule(operator.not_)(lambda ev, v: const_bool(not model.truth(ev, v)))
+rule(operator.is_)(lambda ev, a, b: const_bool(model.identical(ev, a, b)))
+rule(operator.is_not)(lambda ev, a, b: const_bool(not model.identical(ev, a, b)))
+rule(operator.getitem)(lambda ev, of, key: model.getitem(ev, of, key))
+rule(operator.setitem)(lambda ev, of, key, value: model.setitem(ev, of, key, value))
+rule(operator.contains)(lambda ev, of, item: const_bool(model.contains(ev, of, item)))
 
 
 def _operator_rules() -> None:
@@ -352,9 +292,7 @@ _number(int, "__int__")
 _number(float, "__float__")
 
 
-@rule(abs)
-def _abs(ev: "E", v: Value) -> Value:
-    return model.unary(ev, abs, "__abs__", v)
+rule(abs)(lambda ev, v: model.unary(ev, abs, "__abs__", v))
 
 
 @rule(pow)
@@ -399,9 +337,7 @@ _text_rule(str, ("__str__", "__repr__"))
 _text_rule(repr, ("__repr__",))
 
 
-@rule(format)
-def _format(ev: "E", v: Value, spec: Value = EMPTY) -> Value:
-    return model.format_(ev, v, None, spec)
+rule(format)(lambda ev, v, spec=EMPTY: model.format_(ev, v, None, spec))
 
 
 @rule(str.format)
@@ -458,14 +394,8 @@ def _callable(ev: "E", v: Value) -> Value:
     return const_bool(type_lookup(v.cls, "__call__") is not MISSING)
 
 
-@rule(vars)
-def _vars(ev: "E", v: Value) -> Value:
-    return attributes.getattr_(ev, v, "__dict__")
-
-
-@rule(dir)
-def _dir(ev: "E", *v: Value) -> Value:
-    return refuse("dir()")
+rule(vars)(lambda ev, v: attributes.getattr_(ev, v, "__dict__"))
+rule(dir)(lambda ev, *v: refuse("dir()"))
 
 
 # ---------------------------------------------------------------- generators and iterators
@@ -477,14 +407,8 @@ def _generator_next(ev: "E", it: Value) -> Value:
     return _next(ev, it)
 
 
-@rule(GENERATOR.__iter__, type(iter([])).__iter__, type(iter(())).__iter__)
-def _self(ev: "E", it: Value) -> Value:
-    return it
-
-
-@rule(GENERATOR.send)
-def _send(ev: "E", it: Value, value: Value) -> Value:
-    return model.send(ev, it, value)
+rule(GENERATOR.__iter__, type(iter([])).__iter__, type(iter(())).__iter__)(lambda ev, it: it)
+rule(GENERATOR.send)(lambda ev, it, value: model.send(ev, it, value))
 
 
 @rule(GENERATOR.throw)
@@ -510,9 +434,7 @@ def _close(ev: "E", it: Value) -> Value:
 
 
 # ---------------------------------------------------------------- what has no effect we keep
-@rule(print)
-def _print(ev: "E", *args: Value, **kwargs: Value) -> None:
-    ev.effects.later(ev.wrap(print, None), args, kwargs)
+rule(print)(lambda ev, *args, **kwargs: ev.effects.later(ev.wrap(print, None), args, kwargs))
 
 
 def _logging(level: str) -> None:

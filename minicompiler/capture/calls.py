@@ -57,7 +57,7 @@ def call(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value
             return ev.inline(fn, args, kwargs)
         return call_object(ev, fn, args, kwargs)
     if found_in(RULES, real):
-        return apply(RULES[real], ev, args, kwargs)
+        return apply(ev, real, args, kwargs)
     if found_in(POLYFILLS, real):
         return call(ev, ev.wrap(POLYFILLS[real], None), args, kwargs)
     if found_in(REFUSED_CALLS, real):
@@ -93,14 +93,14 @@ def has_self(real: Any) -> bool:
     return of is not None and not isinstance(of, type) and type(of).__name__ != "module"
 
 
-def apply(made: Rule, ev: "Evaluation", args: list[Value], kwargs: dict[str, Value]) -> Value:
+def apply(ev: "Evaluation", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
     try:
-        found = made(ev, *args, **kwargs)
+        found = RULES[real](ev, *args, **kwargs)
         return NONE if found is None else found
     except TypeError as error:
         inside = error.__traceback__ and error.__traceback__.tb_next
         if inside is None:  # the call does not fit the rule's own parameters
-            refuse(f"this way of calling {made.__name__.strip('_')}")
+            refuse(f"this way of calling {getattr(real, '__name__', real)}")
         raise
 
 
@@ -204,5 +204,5 @@ def new_object(ev: "Evaluation", cls: type, args: list[Value], kwargs: dict[str,
     for base in cls.__mro__:
         made_by: Any = base.__new__
         if found_in(RULES, made_by) and made_by is not object.__new__:
-            return apply(RULES[made_by], ev, [ev.wrap(cls, None), *args], kwargs)
+            return apply(ev, made_by, [ev.wrap(cls, None), *args], kwargs)
     return refuse(f"makes a {cls.__qualname__}, whose constructor is not Python code")

@@ -28,9 +28,7 @@ NOT_IMPLEMENTED, LAST = Const(NotImplemented), Const(-1)
 
 
 # ---------------------------------------------------------------- making them
-@rule(list)
-def _list(ev: "E", *items: Value) -> Value:
-    return List(model.unpack(ev, items[0]) if items else [])
+rule(list)(lambda ev, *items: List(model.unpack(ev, items[0]) if items else []))
 
 
 @rule(tuple)
@@ -40,9 +38,7 @@ def _tuple(ev: "E", *items: Value) -> Value:
     return Tuple(model.unpack(ev, items[0]) if items else [])
 
 
-@rule(torch.Size)
-def _size(ev: "E", *items: Value) -> Value:
-    return Tuple(model.unpack(ev, items[0]) if items else [], torch.Size)
+rule(torch.Size)(lambda ev, *items: Tuple(model.unpack(ev, items[0]) if items else [], torch.Size))
 
 
 @rule(tuple.__new__)
@@ -50,9 +46,7 @@ def _tuple_new(ev: "E", cls: Value, *items: Value) -> Value:
     return Tuple(model.unpack(ev, items[0]) if items else [], cls.real)
 
 
-@rule(list.__new__)
-def _list_new(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
-    return List([], cls.real)
+rule(list.__new__)(lambda ev, cls, *args, **kwargs: List([], cls.real))
 
 
 @rule(list.__init__)
@@ -60,19 +54,9 @@ def _list_init(ev: "E", self: List, *items: Value) -> None:
     self.change(ev, list(model.unpack(ev, items[0])) if items else [])
 
 
-@rule(set)
-def _set(ev: "E", *items: Value) -> Value:
-    return Set(model.unpack(ev, items[0]) if items else [])
-
-
-@rule(frozenset)
-def _frozenset(ev: "E", *items: Value) -> Value:
-    return Set(model.unpack(ev, items[0]) if items else [], frozenset)
-
-
-@rule(set.__new__)
-def _set_new(ev: "E", cls: Value, *items: Value) -> Value:
-    return Set([], cls.real)
+rule(set)(lambda ev, *items: Set(model.unpack(ev, items[0]) if items else []))
+rule(frozenset)(lambda ev, *items: Set(model.unpack(ev, items[0]) if items else [], frozenset))
+rule(set.__new__)(lambda ev, cls, *items: Set([], cls.real))
 
 
 @rule(set.__init__)
@@ -97,19 +81,12 @@ def _as(cls: type, made: Any) -> Value:
     return found
 
 
-@rule(dict.__new__)
-def _dict_new(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
-    return Dict(cls.real)
+rule(dict.__new__)(lambda ev, cls, *args, **kwargs: Dict(cls.real))
 
 
 @rule(dict.__init__, OrderedDict.__init__)
 def _dict_init(ev: "E", self: Dict, *items: Value, **kwargs: Value) -> None:
     _dict_update(ev, self, *items, **kwargs)
-
-
-@rule(dict.fromkeys)
-def _unbound_fromkeys(ev: "E", *args: Value) -> Value:
-    return _fromkeys(ev, ev.wrap(dict, None), *args)
 
 
 @rule(dict.__dict__["fromkeys"], OrderedDict.__dict__["fromkeys"])
@@ -118,6 +95,9 @@ def _fromkeys(ev: "E", cls: Value, keys: Value, value: Value = NONE) -> Value:
     for key in model.unpack(ev, keys):
         made.set(ev, key, value)
     return made
+
+
+rule(dict.fromkeys)(lambda ev, *args: _fromkeys(ev, ev.wrap(dict, None), *args))
 
 
 @rule(defaultdict)
@@ -144,9 +124,7 @@ def trim(of: List, left: bool = False) -> None:
 
 
 # ---------------------------------------------------------------- sequences
-@rule(list.__len__, tuple.__len__, deque.__len__)
-def _sequence_len(ev: "E", self: Sequence) -> Value:
-    return Const(len(self))
+rule(list.__len__, tuple.__len__, deque.__len__)(lambda ev, self: Const(len(self)))
 
 
 @rule(list.__iter__, tuple.__iter__, deque.__iter__, dict.__iter__, OrderedDict.__iter__)
@@ -257,14 +235,8 @@ def _popleft(ev: "E", self: List) -> Value:
     return _pop(ev, self, Const(0))
 
 
-@rule(list.clear, deque.clear)
-def _clear(ev: "E", self: List) -> None:
-    self.change(ev, [])
-
-
-@rule(list.reverse, deque.reverse)
-def _reverse(ev: "E", self: List) -> None:
-    self.change(ev, self.contents[::-1])
+rule(list.clear, deque.clear)(lambda ev, self: self.change(ev, []))
+rule(list.reverse, deque.reverse)(lambda ev, self: self.change(ev, self.contents[::-1]))
 
 
 @rule(list.copy, deque.copy)
@@ -490,20 +462,12 @@ for _kind in ("keys", "values", "items"):
         RULES[getattr(_mapping, _kind)] = view(_kind)
 
 
-@rule(KEYS.__len__, VALUES.__len__, ITEMS.__len__)
-def _view_len(ev: "E", self: View) -> Value:
-    return Const(len(self.of.keys(ev)))
-
-
-@rule(KEYS.__contains__)
-def _keys_contains(ev: "E", self: View, key: Value) -> Value:
-    return _dict_contains(ev, self.of, key)
+rule(KEYS.__len__, VALUES.__len__, ITEMS.__len__)(lambda ev, self: Const(len(self.of.keys(ev))))
+rule(KEYS.__contains__)(lambda ev, self, key: _dict_contains(ev, self.of, key))
 
 
 # ---------------------------------------------------------------- sets
-@rule(set.__len__, frozenset.__len__)
-def _set_len(ev: "E", self: Set) -> Value:
-    return Const(len(self))
+rule(set.__len__, frozenset.__len__)(lambda ev, self: Const(len(self)))
 
 
 @rule(set.__contains__, frozenset.__contains__)
@@ -529,9 +493,7 @@ def _remove(ev: "E", self: Set, item: Value) -> None:
     _discard(ev, self, item)
 
 
-@rule(set.clear)
-def _set_clear(ev: "E", self: Set) -> None:
-    self.change(ev, set.clear)
+rule(set.clear)(lambda ev, self: self.change(ev, set.clear))
 
 
 @rule(set.update)

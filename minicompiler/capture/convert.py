@@ -5,7 +5,6 @@ function and the guards under which it stands for the frame) or `Skip` (run it e
 Invariant: nothing that the user can see has happened when this returns.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch.nn.functional import scaled_dot_product_attention
 
 from .. import report
 from ..errors import Unsupported
@@ -21,7 +21,7 @@ from ..settings import config
 from . import builtin_rules, container_rules, frame_hook, polyfills
 from .emit import Text, Unbuildable
 from .evaluator import Evaluation
-from .facts import overlaps
+from .facts import AMBIENT, overlaps
 from .frame import BreakHere, Frame, Handled
 from .guards import GuardSet
 from .resume import LANDINGS, Entry, after, cells, enter
@@ -201,43 +201,39 @@ def finish(
     record = report.current()
     code = frame.code.code
     worth = ev.graph.operations or config.keep_empty_graphs
-    names = [*parameters(code), *code.co_freevars]
-    ours = re.compile(r"[GB]|graph|\w*\d")  # names that the text itself uses end in a digit
-    plain = {
-        n: n if n.isidentifier() and not ours.fullmatch(n) else f"p_{i}_"
-        for i, n in enumerate(names)
-    }
-    text = Text(ev, plain, builtins)
+    text = Text(ev, [*parameters(code), *code.co_freevars], builtins)
     if found is not None:
         if not worth:
             return Skip("no tensor operations")
         result = text.value(found)
         text.effects()
-        text.lines.append(f"return {result}")
+        text.after.append(f"return {result}")
     else:
         if not worth and not handles_tensors(frame):
             return Skip(attempt.reason)
         write_break(ev, frame, text)
     inputs = [text.read(t.source) for t in ev.graph.inputs if t.source is not None]
     restore_ambient(ev)
-    compiled = None
+    vector = list(text.parameters.values())
     if ev.graph.operations:
         ev.graph.graph.output(tuple(text.outputs))
+        if ev.graph.graph.find_nodes(op="call_function", target=scaled_dot_product_attention):
+            ev.guards.add("SDP", None, AMBIENT["SDP"].read())  # which kernel is chosen on tracing
         gm = fx.GraphModule({}, ev.graph.graph, code.co_name)
         record.add("graph", gm)
         record.count("graphs")
         compiled = compile_graph(gm, [t.real for t in ev.graph.inputs])
         names_out = "".join(f"{n}, " for n in text.outputs.values())
         run = [f"{names_out + '= ' if names_out else ''}graph({', '.join(inputs)})"]
-        text.names["graph"] = compiled
-        run = or_eagerly(ev, code, text, run[0], list(plain.values()))
+        text.namespace["graph"] = compiled
+        run = or_eagerly(ev, code, text, run[0], vector)
     else:
         run = []
     guard_aliasing(ev, frame)
-    body = [*text.reads, *run, *text.lines]
-    source = f"def {safe(code.co_name)}({', '.join(plain.values())}):\n    " + "\n    ".join(body)
-    exec(compile(source, f"<replacement of {code.co_name}>", "exec"), text.names)
-    replacement = text.names[safe(code.co_name)]
+    body = "\n    ".join([*text.lines, *run, *text.after])
+    source = f"def replacement({', '.join(vector)}):\n    {body}"
+    exec(compile(source, f"<replacement of {code.co_name}>", "exec"), text.namespace)
+    replacement = text.namespace["replacement"]
     record.add("replacement", source)
     record.add("guards", ev.guards)
     record.count("frames")
@@ -263,12 +259,12 @@ def or_eagerly(
     written = [text.read(t.source) for t in ev.graph.mutated() if t.source is not None]
     versions = f"({''.join(f'{name}._version, ' for name in written)})"
     return [
-        f"before_0 = {versions}" if written else "before_0 = True",
-        *["try:", f"    {run}", "except BaseException as error_0:", *undo],
-        f"    if not isinstance(error_0, {text.const(Exception)})"
-        + (f" or {versions} != before_0:" if written else ":"),
-        *["        raise", "    before_0 = None"],
-        *["if before_0 is None:", f"    return {make}({', '.join(vector[:n])})"],
+        f"before = {versions}" if written else "before = True",
+        *["try:", f"    {run}", "except BaseException as error:", *undo],
+        f"    if not isinstance(error, {text.const(Exception)})"
+        + (f" or {versions} != before:" if written else ":"),
+        *["        raise", "    before = None"],
+        *["if before is None:", f"    return {make}({', '.join(vector[:n])})"],
     ]
 
 
@@ -292,10 +288,6 @@ def guard_aliasing(ev: Evaluation, frame: Frame) -> None:
 
 def is_outside(v: Value) -> bool:
     return v.source is not None and not isinstance(v.source.root, ConstSource)
-
-
-def safe(name: str) -> str:
-    return name if name.isidentifier() else "frame"
 
 
 def handles_tensors(frame: Frame) -> bool:
@@ -343,7 +335,7 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
         make = f"{text.const(FunctionType)}({text.const(landing)}, G, None, None, {shared})"
     else:
         make = text.const(FunctionType(landing, ev.f_globals))
-    text.lines.append(f"return {make}({', '.join([*stack, *passed])})")
+    text.after.append(f"return {make}({', '.join([*stack, *passed])})")
 
 
 def resumed(frame: Frame, index: int, layout: tuple[bool, ...]) -> Entry:

@@ -9,23 +9,22 @@ their sources before the graph runs; effects come after it, in program order.
 
 import functools
 from collections import OrderedDict, defaultdict, deque
+from collections.abc import Sequence
 from types import CellType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from . import guards
 from .calls import POLYFILLS
 from .frame_hook import own_dict
 from .side_effects import Call
 from .source import Const as ConstSource
-from .source import Source
 from .values import ABSENT, Cell, Const, Dict, Function, Generator, Iterator, Lazy, List, Method
 from .values import Obj, Set, Slice, Tensor, Tuple, Value, View, constant, describe, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation
-
-PLAIN = (int, str, bool, type(None), bytes)
 
 
 def skipped(it: Any, n: int) -> Any:
@@ -43,44 +42,19 @@ class Unbuildable(Exception):
         super().__init__(reason)
 
 
-class Text:
-    """Also the `Scope` of sources: each path is read once, at the top."""
+class Text(guards.Text):
+    """The text of a replacement: `lines` before the graph read each path once; `after` it comes
+    what is built from its outputs."""
 
-    def __init__(self, ev: "Evaluation", parameters: dict[str, str], builtins: Any) -> None:
-        self.ev, self.parameters = ev, parameters
-        self.reads: list[str] = []  # lines before the graph
-        self.lines: list[str] = []  # lines after it
-        self.names: dict[str, Any] = {"G": ev.f_globals, "B": builtins}
-        self.constants: dict[int, str] = {}
-        self.paths: dict[Source, str] = {}
+    def __init__(self, ev: "Evaluation", vector: Sequence[str], builtins: Any) -> None:
+        super().__init__(vector, {"G": ev.f_globals, "B": builtins}, {})
+        self.ev = ev
+        self.after: list[str] = []
         self.made: dict[int, str] = {}
         self.kept: list[Value] = []  # keeps the ids in `made` valid
         self.cells: list[Cell] = []  # to be filled once what they are part of is complete
         self.building: dict[int, list[int]] = {}  # id -> line number where creation may go
         self.outputs: dict[torch.fx.Node, str] = {}
-
-    # ---------------------------------------------------------------- Scope
-    def read(self, source: Source) -> str:
-        if source not in self.paths:
-            text = source.python(self)
-            if text.isidentifier():
-                self.paths[source] = text
-            else:
-                name = self.paths[source] = f"v{len(self.paths)}"
-                self.reads.append(f"{name} = {text}")
-        return self.paths[source]
-
-    def vector(self, name: str) -> str:
-        return self.parameters[name]
-
-    def const(self, value: object) -> str:
-        if id(value) not in self.constants:
-            stem = getattr(value, "__name__", None) or type(value).__name__
-            stem = "".join(c if c.isalnum() else "_" for c in str(stem))
-            name = f"{stem}_{len(self.constants)}"
-            self.constants[id(value)] = name
-            self.names[name] = value
-        return self.constants[id(value)]
 
     # ---------------------------------------------------------------- values
     def value(self, v: Value | Lazy) -> str:
@@ -90,7 +64,7 @@ class Text:
                 return self.const(v.real)
             return self.read(v.source)
         if isinstance(v, Const):
-            return repr(v.value) if type(v.value) in PLAIN else self.const(v.value)
+            return self.const(v.value)
         if id(v) in self.building:
             self.building[id(v)].append(1)  # a cycle
             return self.made[id(v)]
@@ -100,7 +74,7 @@ class Text:
             while self.cells and not self.building:
                 cell = self.cells.pop()
                 assert cell.content is not None
-                self.lines.append(f"{self.value(cell)}.cell_contents = {self.value(cell.content)}")
+                self.after.append(f"{self.value(cell)}.cell_contents = {self.value(cell.content)}")
         return self.made[id(v)]
 
     def _make(self, v: Value) -> str:
@@ -115,9 +89,9 @@ class Text:
         return self._new(v)
 
     def _new(self, v: Obj) -> str:
-        name = f"{v.cls.__name__.lower()}{len(self.made)}"  # constants end in _0, _1, ...
-        name = self.made[id(v)] = "".join(c if c.isalnum() else "_" for c in name)
-        at = len(self.lines)
+        kind = v.cls.__name__.lower()  # no name of guards.Text has a "_" inside
+        name = self.made[id(v)] = f"{kind if kind.isidentifier() else 'new'}_{len(self.made)}"
+        at = len(self.after)
         used = self.building[id(v)] = []
         build = next((b for kind, b in BUILDERS.items() if isinstance(v, kind)), None)
         created, filled, fill = (build or build_object)(self, v)
@@ -125,16 +99,16 @@ class Text:
         if used and fill is None:
             raise Unbuildable(v.born, f"{describe(v)} contains itself")
         if used:
-            self.lines.insert(at, f"{name} = {created}")
+            self.after.insert(at, f"{name} = {created}")
         elif filled:
-            self.lines.append(f"{name} = {filled}")
+            self.after.append(f"{name} = {filled}")
         else:
-            self.lines.append(f"{name} = {created}")
+            self.after.append(f"{name} = {created}")
         if used or not filled:
-            self.lines += [line.replace("{}", name, 1) for line in fill or []]
+            self.after += [line.replace("{}", name, 1) for line in fill or []]
         if v.attributes is not None and not isinstance(v, Cell):
             for key, value in v.attributes.pairs():
-                self.lines.append(
+                self.after.append(
                     f"{self.const(own_dict)}({name})[{self.value(key)}] = {self.value(value)}"
                 )
         return name
@@ -151,15 +125,12 @@ class Text:
             replay(self, of)
         for key, (_, before) in self.ev.ambient.items():
             if (now := self.ev.ambient_now[key]) != before:
-                self.lines.append(self.setter(key, now))
+                self.after.append(self.setter(key, now))
 
     def setter(self, key: tuple[Any, ...], value: Any) -> str:
         """A call that sets an ambient switch."""
-        args = ", ".join(map(self.literal, (*key[1:], value)))
+        args = ", ".join(map(self.const, (*key[1:], value)))
         return f"{self.const(self.ev.ambient[key][0])}({args})"
-
-    def literal(self, value: Any) -> str:
-        return repr(value) if type(value) in PLAIN else self.const(value)
 
 
 Built = tuple[str, str, "list[str] | None"]  # empty object, whole object ("" if none), filling
@@ -309,7 +280,7 @@ def replay(t: Text, of: Obj | Call) -> None:
     """The lines that bring an outside object into its final state."""
     if isinstance(of, Call):
         named = "".join(f"{name}={t.value(x)}, " for name, x in of.kwargs.items())
-        t.lines.append(f"{t.value(of.function)}({t.items(of.args)}{named})")
+        t.after.append(f"{t.value(of.function)}({t.items(of.args)}{named})")
         return
     if isinstance(of, Dict):
         replay_dict(t, of)
@@ -317,20 +288,20 @@ def replay(t: Text, of: Obj | Call) -> None:
     name = t.value(of)
     if isinstance(of, Cell):
         if of.content is None:
-            t.lines.append(f"del {name}.cell_contents")
+            t.after.append(f"del {name}.cell_contents")
         else:
-            t.lines.append(f"{name}.cell_contents = {t.value(of.content)}")
+            t.after.append(f"{name}.cell_contents = {t.value(of.content)}")
     elif isinstance(of, List) and of.changed:
         items = t.items(of.contents)
         if issubclass(of.cls, deque):
-            t.lines += [f"{t.const(deque)}.clear({name})"]
-            t.lines += [f"{t.const(deque)}.extend({name}, ({items}))"]
+            t.after += [f"{t.const(deque)}.clear({name})"]
+            t.after += [f"{t.const(deque)}.extend({name}, ({items}))"]
         else:
-            t.lines.append(f"{t.const(list)}.__setitem__({name}, slice(None), ({items}))")
+            t.after.append(f"{t.const(list)}.__setitem__({name}, slice(None), ({items}))")
     elif isinstance(of, Set) and of.changed:
         items = t.items(of.items.values())
-        t.lines += [f"{t.const(set)}.clear({name})", f"{t.const(set)}.update({name}, ({items}))"]
-    t.lines += [set_slot(t, name, field, of.fields[field]) for field in of.written]
+        t.after += [f"{t.const(set)}.clear({name})", f"{t.const(set)}.update({name}, ({items}))"]
+    t.after += [set_slot(t, name, field, of.fields[field]) for field in of.written]
 
 
 def replay_dict(t: Text, of: Dict) -> None:
@@ -338,23 +309,23 @@ def replay_dict(t: Text, of: Dict) -> None:
     if owner is not None and not isinstance(owner.real, ModuleType):
         name = t.value(owner)
         for key in of.deleted.values():
-            t.lines.append(f"{t.const(object)}.__delattr__({name}, {t.value(key)})")
+            t.after.append(f"{t.const(object)}.__delattr__({name}, {t.value(key)})")
         for k in of.stored:
             pair = ", ".join(map(t.value, of.items[k]))
-            t.lines.append(f"{t.const(object)}.__setattr__({name}, {pair})")
+            t.after.append(f"{t.const(object)}.__setattr__({name}, {pair})")
         if of.rebuilt:
             refuse("rebuilds the __dict__ of an object")
         return
     name, kind = t.value(of), t.const(dict_type(of.cls))
     if of.rebuilt:
         pairs = t.pairs(of)
-        t.lines.append(f"{kind}.clear({name})")
+        t.after.append(f"{kind}.clear({name})")
     else:
         for key in of.deleted.values():
-            t.lines.append(f"{kind}.__delitem__({name}, {t.value(key)})")
+            t.after.append(f"{kind}.__delitem__({name}, {t.value(key)})")
         pairs = [(t.value(k), t.value(x)) for k, x in (of.items[k] for k in of.stored)]
     for key_text, value_text in pairs:
         if of.cls is dict:
-            t.lines.append(f"{name}[{key_text}] = {value_text}")
+            t.after.append(f"{name}[{key_text}] = {value_text}")
         else:
-            t.lines.append(f"{kind}.__setitem__({name}, {key_text}, {value_text})")
+            t.after.append(f"{kind}.__setitem__({name}, {key_text}, {value_text})")

@@ -17,7 +17,7 @@ import torch
 from torch.utils._device import DeviceContext
 
 from ..errors import Unsupported
-from .frame_hook import MISSING, own_dict, type_lookup
+from .frame_hook import MISSING
 from .source import Source, keys_of
 
 
@@ -213,11 +213,10 @@ def function_modes() -> tuple[Any, ...]:
     return tuple(str(m.device) if type(m) is DeviceContext else type(m) for m in modes)
 
 
-def _flags(*names: str) -> Ambient:
-    readers = [getattr(torch._C, f"_get_{name}") for name in names]
-    return Ambient(lambda: tuple(read() for read in readers))
-
-
+SDP_FLAGS = [
+    getattr(torch._C, f"_get_{kind}_sdp_enabled")
+    for kind in ("flash", "math", "mem_efficient", "cudnn")
+]
 AMBIENT = {
     "GRAD_MODE": Ambient(torch.is_grad_enabled),
     "INFERENCE": Ambient(torch.is_inference_mode_enabled),
@@ -226,12 +225,8 @@ AMBIENT = {
     "FUNCTION_MODES": Ambient(function_modes, (), torch._C._len_torch_function_stack, 0),
     "DISPATCH_MODES": Ambient(torch._C._len_torch_dispatch_stack),
     "DETERMINISTIC": Ambient(torch._C._get_deterministic_algorithms),
-    # where an operator of the frame reads them:
-    "DETERMINISTIC_FILL": _flags("deterministic_fill_uninitialized_memory"),
-    "CUDNN": _flags("cudnn_enabled", "cudnn_benchmark", "cudnn_deterministic", "cudnn_allow_tf32"),
-    "MKLDNN": _flags("mkldnn_enabled", "mkldnn_deterministic"),
-    "SDP": _flags(*(f"{name}_sdp_enabled" for name in "flash math mem_efficient cudnn".split())),
-    "MATMUL_PRECISION": Ambient(torch.get_float32_matmul_precision),
+    "MATMUL_PRECISION": Ambient(torch.get_float32_matmul_precision),  # generated matmuls read it
+    "SDP": Ambient(lambda: tuple(read() for read in SDP_FLAGS)),  # for graphs with attention
 }
 
 
@@ -253,16 +248,6 @@ def has_key(container: Any, key: Any) -> bool:
         if issubclass(type(container), builtin):
             return builtin.__contains__(container, key)
     raise TypeError(f"{type(container).__name__} is no builtin container")
-
-
-def has_attr(value: Any, name: str) -> bool:
-    """Whether a look-up finds the name without asking `__getattr__`."""
-    if type_lookup(type(value), name) is not MISSING:
-        return True
-    try:
-        return name in own_dict(value)
-    except AttributeError:
-        return False
 
 
 def same_keys(container: Any, expected: tuple[Any, ...]) -> bool:

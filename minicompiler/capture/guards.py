@@ -185,11 +185,6 @@ KINDS: dict[str, Kind] = {
         ),
         tell=lambda e, v: (f"{'' if e[1] else 'no '}key {describe(e[0])}", "the contrary"),
     ),
-    "HASATTR": Kind(
-        2,
-        lambda x, e, scope: f"{scope.const(facts.has_attr)}({x}, {e[0]!r}) is {e[1]}",
-        tell=lambda e, v: (f"{'an' if e[1] else 'no'} attribute {e[0]!r}", "the contrary"),
-    ),
     "DICT_KEYS": Kind(
         3,
         lambda x, keys, scope: f"{scope.const(facts.same_keys)}({x}, {scope.const(keys)})",
@@ -240,10 +235,6 @@ KINDS: dict[str, Kind] = {
 }
 
 
-ALWAYS = """GRAD_MODE INFERENCE AUTOCAST DEFAULT_DTYPE FUNCTION_MODES DISPATCH_MODES
-DETERMINISTIC""".split()
-
-
 def _attempt(read: Callable[[Any], Any], value: Any) -> str:
     try:
         return str(read(value))
@@ -262,6 +253,7 @@ def _found_keys(value: Any) -> str:
 # ---------------------------------------------------------------- guards as Python text
 TensorGuard = Callable[[list[tuple[Any, ...]]], Callable[..., bool]]
 PLAIN = (*facts.BUILTIN_CONTAINERS, torch.Size)
+WRITTEN = (int, str, bool, bytes, type(None))  # as literals
 
 
 class Text:
@@ -285,7 +277,7 @@ class Text:
         return self.parameters[name]
 
     def const(self, value: Any) -> str:
-        return repr(value) if type(value) in (int, str, bool) else self.name(value)
+        return repr(value) if type(value) in WRITTEN else self.name(value)
 
     def name(self, value: Any) -> str:
         if (known := self.constants.get(id(value))) is not None:
@@ -404,10 +396,10 @@ class GuardSet:
             raise InternalError(f"guards: no kind {kind!r}")
         self.rows.setdefault(Guard(kind, source, KINDS[kind].keep(expected), where))
 
-    def add_ambient(self, *kinds: str) -> None:
-        """Assume the present state of the thread and process: what every frame depends on, and the
-        AMBIENT rows named. Raises Unsupported under modes that may change any operator."""
-        for kind in (*ALWAYS, *kinds):
+    def add_ambient(self) -> None:
+        """Assume the present state of the thread and process, on which every frame depends. Raises
+        Unsupported under modes that may change any operator."""
+        for kind in (k for k in AMBIENT if k != "SDP"):
             self.add(kind, None, AMBIENT[kind].read())
         modes = [m for m in facts.function_modes() if not isinstance(m, str)]
         if modes or torch._C._len_torch_dispatch_stack():

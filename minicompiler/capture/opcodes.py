@@ -60,15 +60,12 @@ RESUME = NOP = COPY_FREE_VARS = MAKE_CELL = NOT_TAKEN = nothing
 
 # ---------------------------------------------------------------- stack
 def POP_TOP(f: Frame, inst: Instruction) -> None:
-    f.pop()
+    f.pop()  # what a handler returns ends the frame
 
 
-def PUSH_NULL(f: Frame, inst: Instruction) -> None:
-    f.push(NULL)
-
-
-def COPY(f: Frame, inst: Instruction) -> None:
-    f.push(f.stack[-inst.arg])
+POP_ITER = POP_TOP
+PUSH_NULL: Handler = lambda f, inst: f.push(NULL)
+COPY: Handler = lambda f, inst: f.push(f.stack[-inst.arg])
 
 
 def SWAP(f: Frame, inst: Instruction) -> None:
@@ -76,19 +73,14 @@ def SWAP(f: Frame, inst: Instruction) -> None:
 
 
 # ---------------------------------------------------------------- names
-def LOAD_CONST(f: Frame, inst: Instruction) -> None:
-    f.push(f.ev.wrap(inst.argval, None))
+LOAD_CONST: Handler = lambda f, inst: f.push(f.ev.wrap(inst.argval, None))
 
 
 LOAD_SMALL_INT = LOAD_CONST_IMMORTAL = LOAD_CONST_MORTAL = LOAD_CONST
 
 
-def RETURN_CONST(f: Frame, inst: Instruction) -> Value:
-    return f.ev.wrap(inst.argval, None)
-
-
-def LOAD_FAST(f: Frame, inst: Instruction) -> None:
-    f.push(f.local(inst.argval))
+RETURN_CONST: Handler = lambda f, inst: f.ev.wrap(inst.argval, None)
+LOAD_FAST: Handler = lambda f, inst: f.push(f.local(inst.argval))
 
 
 LOAD_FAST_CHECK = LOAD_FAST_BORROW = LOAD_FAST
@@ -144,8 +136,7 @@ def callee(f: Frame, value: Value) -> None:
     f.stack += [NULL, value] if VERSION < (3, 13) else [value, NULL]
 
 
-def STORE_GLOBAL(f: Frame, inst: Instruction) -> None:
-    f.space.set(f.ev, Const(inst.argval), f.pop())
+STORE_GLOBAL: Handler = lambda f, inst: f.space.set(f.ev, Const(inst.argval), f.pop())
 
 
 def DELETE_GLOBAL(f: Frame, inst: Instruction) -> None:
@@ -153,8 +144,7 @@ def DELETE_GLOBAL(f: Frame, inst: Instruction) -> None:
         f.ev.throw(NameError, f"name '{inst.argval}' is not defined")
 
 
-def LOAD_CLOSURE(f: Frame, inst: Instruction) -> None:
-    f.push(f.cells[inst.argval])
+LOAD_CLOSURE: Handler = lambda f, inst: f.push(f.cells[inst.argval])
 
 
 def LOAD_DEREF(f: Frame, inst: Instruction) -> None:
@@ -172,8 +162,7 @@ def LOAD_DEREF(f: Frame, inst: Instruction) -> None:
     f.push(found)
 
 
-def STORE_DEREF(f: Frame, inst: Instruction) -> None:
-    f.cells[inst.argval].set(f.ev, f.pop())
+STORE_DEREF: Handler = lambda f, inst: f.cells[inst.argval].set(f.ev, f.pop())
 
 
 def DELETE_DEREF(f: Frame, inst: Instruction) -> None:
@@ -182,15 +171,13 @@ def DELETE_DEREF(f: Frame, inst: Instruction) -> None:
     f.cells[inst.argval].set(f.ev, None)
 
 
-def LOAD_ASSERTION_ERROR(f: Frame, inst: Instruction) -> None:
-    f.push(f.ev.wrap(AssertionError, None))
+LOAD_ASSERTION_ERROR: Handler = lambda f, inst: f.push(f.ev.wrap(AssertionError, None))
 
 
 COMMON = (AssertionError, NotImplementedError, tuple, all, any, list, set)
 
 
-def LOAD_COMMON_CONSTANT(f: Frame, inst: Instruction) -> None:
-    f.push(f.ev.wrap(COMMON[inst.arg], None))
+LOAD_COMMON_CONSTANT: Handler = lambda f, inst: f.push(f.ev.wrap(COMMON[inst.arg], None))
 
 
 def LOAD_SPECIAL(f: Frame, inst: Instruction) -> None:
@@ -206,8 +193,7 @@ def LOAD_ATTR(f: Frame, inst: Instruction) -> None:
     callee(f, value) if VERSION >= (3, 12) and inst.arg & 1 else f.push(value)
 
 
-def LOAD_METHOD(f: Frame, inst: Instruction) -> None:
-    callee(f, attributes.getattr_(f.ev, f.pop(), inst.argval))
+LOAD_METHOD: Handler = lambda f, inst: callee(f, attributes.getattr_(f.ev, f.pop(), inst.argval))
 
 
 def LOAD_SUPER_ATTR(f: Frame, inst: Instruction) -> None:
@@ -222,8 +208,7 @@ def STORE_ATTR(f: Frame, inst: Instruction) -> None:
     attributes.setattr_(f.ev, obj, inst.argval, value)
 
 
-def DELETE_ATTR(f: Frame, inst: Instruction) -> None:
-    attributes.delattr_(f.ev, f.pop(), inst.argval)
+DELETE_ATTR: Handler = lambda f, inst: attributes.delattr_(f.ev, f.pop(), inst.argval)
 
 
 # ---------------------------------------------------------------- operators
@@ -231,16 +216,14 @@ def unary(op: Callable[[Any], Any], method: str) -> Handler:
     return lambda f, inst: f.push(model.unary(f.ev, op, method, f.pop()))
 
 
-def UNARY_NOT(f: Frame, inst: Instruction) -> None:
-    f.push(const_bool(not model.truth(f.ev, f.pop())))
+UNARY_NOT: Handler = lambda f, inst: f.push(const_bool(not model.truth(f.ev, f.pop())))
 
 
 UNARY_NEGATIVE, UNARY_POSITIVE = unary(operator.neg, "__neg__"), unary(operator.pos, "__pos__")
 UNARY_INVERT = unary(operator.invert, "__invert__")
 
 
-def TO_BOOL(f: Frame, inst: Instruction) -> None:
-    f.push(const_bool(model.truth(f.ev, f.pop())))
+TO_BOOL: Handler = lambda f, inst: f.push(const_bool(model.truth(f.ev, f.pop())))
 
 
 SYMBOLS: list[str] = [symbol for _, symbol in interpreter._nb_ops]  # type: ignore[attr-defined]
@@ -345,8 +328,7 @@ def GET_ITER(f: Frame, inst: Instruction) -> None:
         f.push(NULL)
 
 
-def GET_YIELD_FROM_ITER(f: Frame, inst: Instruction) -> None:
-    f.push(model.iter_(f.ev, f.pop()))
+GET_YIELD_FROM_ITER: Handler = lambda f, inst: f.push(model.iter_(f.ev, f.pop()))
 
 
 def FOR_ITER(f: Frame, inst: Instruction) -> None:
@@ -367,12 +349,7 @@ def END_FOR(f: Frame, inst: Instruction) -> None:
     f.pop()
 
 
-def POP_ITER(f: Frame, inst: Instruction) -> None:
-    f.pop()
-
-
-def RETURN_VALUE(f: Frame, inst: Instruction) -> Value:
-    return f.pop()
+RETURN_VALUE: Handler = lambda f, inst: f.pop()
 
 
 # ---------------------------------------------------------------- building
@@ -424,8 +401,7 @@ def CONVERT_VALUE(f: Frame, inst: Instruction) -> None:
     f.push(model.call(f.ev, f.ev.wrap(convert, None), [f.pop()], {}))
 
 
-def FORMAT_SIMPLE(f: Frame, inst: Instruction) -> None:
-    f.push(model.format_(f.ev, f.pop(), None, Const("")))
+FORMAT_SIMPLE: Handler = lambda f, inst: f.push(model.format_(f.ev, f.pop(), None, Const("")))
 
 
 def FORMAT_WITH_SPEC(f: Frame, inst: Instruction) -> None:
@@ -492,8 +468,7 @@ def UNPACK_EX(f: Frame, inst: Instruction) -> None:
 
 
 # ---------------------------------------------------------------- calls
-def CALL(f: Frame, inst: Instruction) -> None:
-    call(f, inst.arg, inst.kwnames)
+CALL: Handler = lambda f, inst: call(f, inst.arg, inst.kwnames)
 
 
 def CALL_KW(f: Frame, inst: Instruction) -> None:
@@ -549,8 +524,7 @@ def CALL_INTRINSIC_1(f: Frame, inst: Instruction) -> None:
     f.push(INTRINSICS_1[name](f, f.pop()))
 
 
-def CALL_INTRINSIC_2(f: Frame, inst: Instruction) -> None:
-    refuse("type parameters and `except*` run eagerly")
+CALL_INTRINSIC_2: Handler = lambda f, inst: refuse("type parameters and `except*` run eagerly")
 
 
 def MAKE_FUNCTION(f: Frame, inst: Instruction) -> None:
@@ -585,8 +559,7 @@ def IMPORT_NAME(f: Frame, inst: Instruction) -> None:
     f.push(model.import_(f.ev, f.space, inst.argval, level, names))
 
 
-def IMPORT_FROM(f: Frame, inst: Instruction) -> None:
-    f.push(attributes.getattr_(f.ev, f.stack[-1], inst.argval))
+IMPORT_FROM: Handler = lambda f, inst: f.push(attributes.getattr_(f.ev, f.stack[-1], inst.argval))
 
 
 # ---------------------------------------------------------------- generators
@@ -594,8 +567,7 @@ def RETURN_GENERATOR(f: Frame, inst: Instruction) -> None:
     refuse("a generator's frame runs eagerly; its consumer is compiled")
 
 
-def YIELD_VALUE(f: Frame, inst: Instruction) -> Value:
-    return Yielded(f.pop())
+YIELD_VALUE: Handler = lambda f, inst: Yielded(f.pop())
 
 
 def SEND(f: Frame, inst: Instruction) -> None:
@@ -684,8 +656,7 @@ def WITH_EXCEPT_START(f: Frame, inst: Instruction) -> None:
 
 
 # ---------------------------------------------------------------- match statements
-def GET_LEN(f: Frame, inst: Instruction) -> None:
-    f.push(Const(model.length(f.ev, f.stack[-1])))
+GET_LEN: Handler = lambda f, inst: f.push(Const(model.length(f.ev, f.stack[-1])))
 
 
 def MATCH_SEQUENCE(f: Frame, inst: Instruction) -> None:

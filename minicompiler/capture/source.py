@@ -165,18 +165,6 @@ class Global(Source):
         return f"{scope.read(Globals())}[{self.name!r}]"
 
 
-@path
-class Builtin(Source):
-    """A builtin, reached because no global bears its name: guard that as well
-    (HAS_KEY on Globals(), expected (name, False))."""
-
-    name: str
-    shown = "{0.name}"
-
-    def python(self, scope: Scope) -> str:
-        return f"B[{self.name!r}]"
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class Const(Source):
     """An object captured by reference: the same one at every call, whatever names change. Only for

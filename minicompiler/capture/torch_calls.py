@@ -206,9 +206,7 @@ def _clear_cache(ev: "E") -> None:
     """Nothing to do."""
 
 
-@rule(torch.is_inference_mode_enabled)
-def _inference(ev: "E") -> Value:
-    return Const(torch.is_inference_mode_enabled())
+rule(torch.is_inference_mode_enabled)(lambda ev: Const(torch.is_inference_mode_enabled()))
 
 
 REFUSED_CALLS[torch._C._InferenceMode] = ("enters inference mode", "use torch.no_grad()")
@@ -225,9 +223,7 @@ PURE |= {torch.get_autocast_cpu_dtype, torch._C._autograd._profiler_enabled}
 
 
 # ---------------------------------------------------------------- questions about compilation
-@rule(torch.compiler.is_compiling, torch.compiler.is_dynamo_compiling)
-def _is_compiling(ev: "E") -> Value:
-    return TRUE
+rule(torch.compiler.is_compiling, torch.compiler.is_dynamo_compiling)(lambda ev: TRUE)
 
 
 @rule(torch._jit_internal.is_scripting, torch.jit._trace.is_tracing, torch.compiler.is_exporting)
@@ -260,42 +256,18 @@ def _is_kind(ev: "E", v: Value) -> Value:
 RULES[torch.is_complex] = lambda ev, v: ev.wrap(v.fake.is_complex(), None)
 
 
-@rule(torch.is_tensor)
-def _is_tensor(ev: "E", v: Value) -> Value:
-    return TRUE if isinstance(v, Tensor) else FALSE
+rule(torch.is_tensor)(lambda ev, v: TRUE if isinstance(v, Tensor) else FALSE)
 
 
 PURE.discard(torch.is_tensor)
 
 
-@rule(torch.numel)
-def _numel(ev: "E", v: Value) -> Value:
-    return model.call_method(ev, v, "numel")
-
-
-@rule(torch.Tensor.__len__)
-def _tensor_len(ev: "E", v: Value) -> Value:
-    return Const(model.length(ev, v))
-
-
-@rule(torch.Tensor.__iter__)
-def _tensor_iter(ev: "E", v: Value) -> Value:
-    return model.iter_(ev, v)
-
-
-@rule(torch.Tensor.__setitem__)
-def _tensor_setitem(ev: "E", v: Value, key: Value, value: Value) -> None:
-    model.setitem(ev, v, key, value)
-
-
-@rule(torch.Tensor.__getitem__)
-def _tensor_getitem(ev: "E", v: Value, key: Value) -> Value:
-    return model.getitem(ev, v, key)
-
-
-@rule(torch.Tensor.__hash__)
-def _tensor_hash(ev: "E", v: Value) -> Value:
-    return refuse("the hash of a tensor")
+rule(torch.numel)(lambda ev, v: model.call_method(ev, v, "numel"))
+rule(torch.Tensor.__len__)(lambda ev, v: Const(model.length(ev, v)))
+rule(torch.Tensor.__iter__)(lambda ev, v: model.iter_(ev, v))
+rule(torch.Tensor.__setitem__)(lambda ev, v, key, value: model.setitem(ev, v, key, value))
+rule(torch.Tensor.__getitem__)(lambda ev, v, key: model.getitem(ev, v, key))
+rule(torch.Tensor.__hash__)(lambda ev, v: refuse("the hash of a tensor"))
 
 
 REFUSED_CALLS[torch.manual_seed] = ("seeds torch's random generator", "seed outside")

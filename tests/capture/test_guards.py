@@ -246,7 +246,6 @@ HOSTILE = [Hostile(), HostileList([1]), HostileDict(a=1)]
         *(("EQUALS", V, c) for c in (None, 1, 0.0, "a", (1,), range(1), frozenset({1}))),
         ("LENGTH", V, 5),
         ("HAS_KEY", V, ("b", True)),
-        ("HASATTR", V, ("b", True)),
         ("DICT_KEYS", V, ["b"]),
         ("TENSOR", V, torch.ones(2)),
         ("TYPE", S.TypeOf(V), str),
@@ -332,7 +331,7 @@ def test_kinds_about_objects():
         ("TYPE", V, Derived),
         ("ID", S.ClassAttr(S.TypeOf(V), "method"), Base.method),
         ("HAS_KEY", S.OwnDict(V), ("method", False)),
-        ("HASATTR", V, ("other", False)),
+        ("HAS_KEY", S.OwnDict(V), ("other", False)),
         ("ID", S.ClassAttr(S.TypeOf(V), "__getattr__"), S.MISSING),
     )
     assert holds(made, thing)
@@ -374,7 +373,6 @@ def test_functions_cells_defaults_and_globals():
         ("LENGTH", S.Contents(S.Cell("c", 0)), 1),
         ("ID", S.Global("g"), len),
         ("HAS_KEY", S.Globals(), ("len", False)),
-        ("ID", S.Builtin("len"), len),
         vector=("v", "c"),
         f_globals=space,
     )
@@ -574,9 +572,6 @@ STATES = {
     "another default device": lambda: entered(torch.device("cpu")),
     "deterministic": deterministic,
     "matmul precision": precision,
-    "sdp": lambda: entered(torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH)),
-    "mkldnn": lambda: entered(torch.backends.mkldnn.flags(enabled=False)),
-    "cudnn": lambda: entered(torch.backends.cudnn.flags(benchmark=True)),
 }
 
 
@@ -590,7 +585,7 @@ def test_ambient_state(state):
     context = within(state)
     next(context)
     made = GuardSet(("v",), {}, {})
-    made.add_ambient(*AMBIENT)
+    made.add_ambient()
     made.add("TENSOR", V, torch.zeros(2, device="cpu"))
     x = torch.zeros(2, device="cpu")
     if state == "inference":

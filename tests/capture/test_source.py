@@ -90,7 +90,6 @@ L = S.Local
         (S.Contents(S.Cell("v", 0)), types.CellType(key_object), key_object, "C['v']"),
         (S.Global("torch"), None, torch, "G['torch']"),
         (S.Attr(S.Global("torch"), "nn"), None, torch.nn, "G['torch'].nn"),
-        (S.Builtin("len"), None, len, "len"),
         (S.Const(key_object), None, key_object, "const(object)"),
         (S.Attr(L("v"), "a"), Tricky(), 1, "L['v'].a"),
         (S.Slot(L("v"), "a"), slots, 5, "L['v'].a"),

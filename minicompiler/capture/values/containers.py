@@ -15,10 +15,19 @@ Items = list["Value | Lazy"]
 
 
 class Sequence(Obj):
-    def __init__(self, cls: type, items: Iterable[Value | Lazy], real: Any, source: Source | None):
-        super().__init__(cls, real, source)
+    kind: type
+
+    def __init__(
+        self,
+        items: Iterable[Value | Lazy],
+        cls: type | None = None,
+        real: Any = ABSENT,
+        source: Source | None = None,
+    ) -> None:
+        super().__init__(cls or self.kind, real, source)
         self.contents: Items = list(items)
         self.changed = False
+        self.maxlen: int | None = getattr(real, "maxlen", None)
 
     def read(self, ev: "Evaluation") -> list[Value]:
         """All items; what was not read yet is guarded now."""
@@ -41,28 +50,13 @@ class Sequence(Obj):
 class Tuple(Sequence):
     """tuple, namedtuple, torch.Size, torch.return_types: immutable."""
 
-    def __init__(
-        self,
-        items: Iterable[Value | Lazy],
-        cls: type = tuple,
-        real: Any = ABSENT,
-        source: Source | None = None,
-    ) -> None:
-        super().__init__(cls, items, real, source)
+    kind = tuple
 
 
 class List(Sequence):
     """list and deque, subclasses too."""
 
-    def __init__(
-        self,
-        items: Iterable[Value | Lazy],
-        cls: type = list,
-        real: Any = ABSENT,
-        source: Source | None = None,
-    ) -> None:
-        super().__init__(cls, items, real, source)
-        self.maxlen: int | None = getattr(real, "maxlen", None)
+    kind = list
 
     def change(self, ev: "Evaluation", items: Items) -> None:
         ev.effects.touch(self)
