@@ -113,6 +113,7 @@ class _Writer:
         self.values: dict[str, Value] = {}  # of buffers: what is in a variable here
         self.arrays: dict[str, str] = {}  # of buffers: an element for each column of a strip
         self.folds: dict[str, Accumulator] = {}
+        self.tiles: dict[tuple[str, Expr], str] = {}  # of loads: a turned copy
         self.mask: Value | None = None
         self.lane, self.count = "lane", 0
         self.symbols: dict[str, str] = {}
@@ -219,15 +220,27 @@ class _Writer:
         count = product(a.size for a in outer)
         few = count.is_const and int(count) < 16
         if across is not None:
-            # both tiles of memory stay in the cache while one is read along and one across
+            # what lies across is first turned, a tile at a time, within the cache
             rest = [axis for axis in outer if axis is not across]
             pair = (across, last)
             tiles = [loop_text(f"{a.name}_tile", "0", self.text(a.size), TILE) for a in pair]
 
             def tile() -> None:
                 stops = [self.stop(a, f"{a.name}_tile", TILE) for a in pair]
-                head = loop_text(across.name, f"{across.name}_tile", stops[0])
-                with self.block(head, axes=[across]):
+                along, down = (
+                    loop_text(a.name, f"{a.name}_tile", stop) for a, stop in zip(pair, stops)
+                )
+                at = "".join(f"[{a.name} - {a.name}_tile]" for a in pair)
+                for k, (buffer, index) in enumerate(self.nest.turned):
+                    of = TYPES[self.layouts[buffer].dtype]
+                    self.line(f"{of} tile{k}[{TILE}][{TILE + 1}];")
+                    with (
+                        self.block(down, axes=[last]),
+                        self.block("#pragma omp simd", along, axes=[across]),
+                    ):
+                        self.line(f"tile{k}{at} = {self.pointers[buffer]}[{self.text(index)}];")
+                    self.tiles[buffer, index] = f"tile{k}{at}"
+                with self.block(along, axes=[across]):
                     self.vectors(last, f"{name}_tile", stops[1])
 
             self.around(rest, tiles, tile)
@@ -473,12 +486,19 @@ class _Writer:
             return self.let(f"{self.arrays[buffer]}[lane]", dtype, self.here)
         if buffer in self.kernel.rows:
             return self.let(self._row(buffer), dtype, self.here)
+        if buffer in self.kernel.again:
+            (node,) = [node for node in self.kernel.nodes if node.name == buffer]
+            mask, self.mask = self.mask, None  # the element exists whatever the mask says
+            self.values[buffer], _ = run(node, self.nest.index, self.nest.folded)
+            self.mask = mask
+            return self.values[buffer]
         memory = self.kernel.memory(buffer)
         index = simplify(index, self.ranges)
         text, depth = f"{self.pointers[memory]}[{self.text(index)}]", self.depth(index)
         written = memory in self.kernel.mutated or memory in self.kernel.writes
         if written or self.work == 0:  # neither too early, nor where no iteration would read it
             depth = self.here
+        text = self.tiles.get((buffer, index), text)
         if self.mask is not None:
             text = f"{self.mask.text} ? {text} : {literal(0, dtype)}"
             depth = max(depth, self.mask.depth)

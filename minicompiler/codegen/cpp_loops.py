@@ -5,6 +5,7 @@ the kernel's own indices become expressions of them. One axis is that of the vec
 it are neighbours in memory for most of what the kernel reads and writes.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -51,16 +52,22 @@ class Nest:
     folded: Index = ()
     columns: bool = False
     across: Axis | None = None
+    turned: tuple[tuple[str, Expr], ...] = ()
     cost: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A position in memory; of weight 0: one that matters little, or an index used as a value."""
+    """A position in memory; of weight 0: one that matters little, or an index used as a value.
+
+    `guarded`: it is in range only where a mask holds.
+    """
 
     index: Expr
     weight: int
+    buffer: str = ""
     store: bool = False
+    guarded: bool = False
 
 
 class Reader(DtypeHandler):
@@ -69,16 +76,22 @@ class Reader(DtypeHandler):
     def __init__(self, layouts: dict[str, Layout]) -> None:
         super().__init__(layouts)
         self.accesses: list[Access] = []
-        self.cost, self.weight = 0, 1
+        self.cost, self.weight, self.guarded = 0, 1, False
 
     def load(self, buffer: str, index: Expr) -> torch.dtype:
-        self.accesses.append(Access(index, self.weight))
+        self.accesses.append(Access(index, self.weight, buffer, guarded=self.guarded))
         self.cost += 1
         return super().load(buffer, index)
 
     def index_expr(self, expr: Expr, dtype: torch.dtype) -> torch.dtype:
         self.accesses.append(Access(expr, 0))
         return dtype
+
+    def masked(self, mask: Any, body: Callable[[], Value], other: Any, dtype: Any) -> torch.dtype:
+        outside, self.guarded = self.guarded, True
+        result = super().masked(mask, body, other, dtype)
+        self.guarded = outside
+        return result
 
     def random(self, kind: str, seed: Any, offset: Any) -> torch.dtype:
         self.cost += COSTS["random"]
@@ -136,13 +149,21 @@ def nest(kernel: "Kernel", layouts: dict[str, Layout]) -> Nest:
     outer = _joined(_by_stride(xs, stores, vector), "x", accesses, table)
     inner = _joined(_by_stride(rs, loads + stores, vector), "r", accesses, table)
     columns = bool(rs) and vector in xs
+    turned: list[tuple[str, Expr]] = []
     across = None
-    if outer and not rs:
-        moved = [simplify(a.index.subs(table), _limits(outer)) for a in accesses if a.weight]
-        odd = [e for e in moved if stride(e, outer[-1].symbol) not in (0, 1)]
-        across = next((a for a in outer[:-1] for e in odd if stride(e, a.symbol) == 1), None)
+    if len(outer) > 1 and not rs:
+        made = {node.name for node in kernel.nodes} | {*kernel.mutated}
+        last, limits = outer[-1].symbol, _limits(outer)
+        for access in loads:
+            at = simplify(access.index.subs(table), limits)
+            near = [a for a in outer[:-1] if stride(at, a.symbol) == 1]
+            odd = stride(at, last) not in (None, 0, 1) and access.buffer not in made
+            if odd and near and across in (None, near[0]) and not access.guarded:
+                across = near[0]
+                turned.append((access.buffer, at))
     index, folded = (tuple(table[s] for s in symbols) for symbols in (index, folded))
-    return Nest(tuple(outer), tuple(inner), index, folded, columns, across, cost)
+    seen = tuple(dict.fromkeys(turned))
+    return Nest(tuple(outer), tuple(inner), index, folded, columns, across, seen, cost)
 
 
 def _limits(axes: list[Axis]) -> dict[Expr, Interval]:
@@ -161,7 +182,7 @@ def _accesses(
             _, place = run(node, index, folded)
             position = node.layout.index(index) if place is None else place
             weight = 0 if isinstance(node.loop, Reduction) and rs else 2 * reader.weight
-            reader.accesses.append(Access(position, weight, store=True))
+            reader.accesses.append(Access(position, weight, node.name, store=True))
     limits = _limits([*xs, *rs])
     return [replace(a, index=simplify(a.index, limits)) for a in reader.accesses], reader.cost
 

@@ -40,18 +40,32 @@ class Dependencies:
     writes: tuple[MemoryDep, ...]
     into: tuple[str, ...] = ()
     ordered: bool = False  # draws from a random generator: keeps its place among others that do
+    cost: int = 0  # operations that are not free, an expensive one counted several times
 
     @property
     def name(self) -> str:
         return next((n for n in self.operation.names if n is not None), "_")
 
 
+CHEAP = set("add sub mul neg abs where eq ne lt le gt ge minimum maximum relu fma".split())
+EXPENSIVE = 8
+
+
 class Recorder(DtypeHandler):
-    """Notes every load of a body."""
+    """Notes every load of a body, and what it costs."""
 
     def __init__(self, layouts: dict[str, Layout]) -> None:
         super().__init__(layouts)
         self.loads: dict[tuple[str, Expr], None] = {}
+        self.cost = 0
+
+    def random(self, kind: str, seed: torch.dtype, offset: torch.dtype) -> torch.dtype:
+        self.cost += EXPENSIVE
+        return super().random(kind, seed, offset)
+
+    def default(self, name: str, *operands: torch.dtype) -> torch.dtype:
+        self.cost += 1 if name in CHEAP else EXPENSIVE
+        return super().default(name, *operands)
 
     def load(self, buffer: str, index: Expr) -> torch.dtype:
         self.loads[buffer, index] = None
@@ -87,9 +101,8 @@ def _computed(position: int, operation: Computed, layouts: dict[str, Layout]) ->
         reads.append(MemoryDep(buffer, None if indirect else simplify(at, limits)))
     where = None if isinstance(loop, Scatter) else simplify(operation.layout.index(index), limits)
     into = () if operation.into is None else (operation.into,)
-    return Dependencies(
-        position, operation, tuple(reads), (MemoryDep(operation.name, where),), into
-    )
+    writes = (MemoryDep(operation.name, where),)
+    return Dependencies(position, operation, tuple(reads), writes, into, cost=recorder.cost)
 
 
 def _extern(position: int, operation: Extern) -> Dependencies:

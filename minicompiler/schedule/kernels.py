@@ -9,6 +9,7 @@ from .fusion import Group, Node, estimate
 from .plan import Kernel
 from .spaces import Space
 
+AGAIN = 4  # what costs no more is computed again in a later pass, rather than kept
 ROW_BYTES = 1 << 15  # of values that one kernel keeps from one pass over a row to the next
 
 
@@ -19,21 +20,32 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
     nodes = tuple(_rewritten(node, space) for node in group.nodes)
     passes = dict(zip((node.name for node in nodes), _passes(group)))
     over = {node.about.name: node.over_all for node in group.nodes}
-    internal, rows, budget = set(), set(), ROW_BYTES
+    by = {node.about.name: node for node in group.nodes}
+    internal, rows, again, budget = set[str](), set[str](), set[str](), ROW_BYTES
     taken = {node.into for node in nodes}
-    for node in nodes:
+    for about, node in zip(group.nodes, nodes):
         if node.name in kept or node.into or node.name in taken or isinstance(node.loop, Scatter):
             continue
         readers = [n for n in group.nodes if any(d.buffer == node.name for d in n.about.reads)]
         later = any(passes[n.about.name] > passes[node.name] for n in readers)
         if later and over[node.name] and not isinstance(node.loop, Reduction):
-            # memory for a row of it, if that is small; on a GPU registers, or it is made again
+            needs = {dep.buffer for dep in about.about.reads}
             length = product(space.folded)
             size = estimate(length) * node.layout.dtype.itemsize
-            if group.device.type == "cpu" and not (length.is_const and size <= budget):
+            if (
+                about.about.cost <= AGAIN
+                and not needs & taken
+                and not any(
+                    over[r] and passes[r] >= 0 and not _folds(by[r]) for r in needs & over.keys()
+                )
+            ):
+                again.add(node.name)  # cheaper than memory
+            elif group.device.type == "cpu" and not (length.is_const and size <= budget):
                 continue
-            budget -= size
-            rows.add(node.name)
+            else:
+                # memory for a row of it; on a GPU registers, or it is made again
+                budget -= size
+                rows.add(node.name)
         internal.add(node.name)
     made = {node.name for node in nodes}
     mutated = [n.into for n in nodes if n.into is not None and n.into not in made]
@@ -49,6 +61,7 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
         mutated=tuple(dict.fromkeys(mutated)),
         internal=frozenset(internal),
         rows=frozenset(rows),
+        again=frozenset(again),
         passes=tuple(passes.values()) if space.folded else (),
     )
 

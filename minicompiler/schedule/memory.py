@@ -121,6 +121,7 @@ class MemoryPlan:
                     and None not in group.reads[old]
                     and max(readers) <= place
                     and all(when.get(n, 0) <= when.get(node.name, 0) for n in names)
+                    and not kernel.again & set(names)
                 ):
                     mine.old = memory
                     memory.death = time - 1  # from now on it is the new one's

@@ -39,6 +39,7 @@ class Kernel:
     mutated: tuple[str, ...] = ()  # written in place, by the names before the write
     internal: frozenset[str] = frozenset()
     rows: frozenset[str] = frozenset()
+    again: frozenset[str] = frozenset()  # of `internal`: computed again in a later pass
     passes: tuple[int, ...] = ()  # of each node: the loop over `folded` that it is in, or follows
     template: Extern | None = None  # a matrix product that `nodes` follow within one launch
 
