@@ -404,6 +404,8 @@ GENERATOR: Any = GeneratorType
 
 @rule(GENERATOR.__next__, type(iter([])).__next__, type(iter(())).__next__)
 def _generator_next(ev: "E", it: Value) -> Value:
+    if it.real is not ABSENT:
+        refuse(f"advances {describe(it)}")  # its frame is Python's
     return _next(ev, it)
 
 

@@ -266,7 +266,7 @@ class Evaluation:
             refuse("coroutines and asynchronous generators run eagerly")
         if fn.code.co_flags & 0x20:
             made = Generator(frame, (fn, args, kwargs))
-            made.born = self.step
+            made.born = self.at
             return made
         return frame.enter()
 

@@ -107,9 +107,15 @@ def spread(device: Any, x: Tensor, dim: Any = None, keepdim: bool = False, **_: 
     return call(aten.mean.dim, x, dim, keepdim, dtype=dtype)
 
 
+def dot(device: Any, x: Tensor, y: Tensor) -> Tensor:
+    if x.shape != y.shape:  # torch's own shape rule lets it pass
+        raise RuntimeError(f"dot of {x.shape[0]} and {y.shape[0]} numbers")
+    return new((), x.dtype)
+
+
 def loss(device: Any, x: Tensor, y: Tensor, reduction: int = 1, *_: Any) -> Tensor:
-    dtype = torch.result_type(x, y)
-    return loop(dtype, x, y) if reduction == 0 else new((), dtype)
+    each = loop(torch.result_type(x, y), x, y)
+    return each if reduction == 0 else new((), each.dtype)
 
 
 def cross_entropy(device: Any, x: Tensor, y: Tensor, w: Any = None, reduction: int = 1) -> Tensor:
@@ -117,7 +123,8 @@ def cross_entropy(device: Any, x: Tensor, y: Tensor, w: Any = None, reduction: i
 
 
 RULES |= {
-    **dict.fromkeys(("max", "min", "dot", "vdot"), lambda device, x, *_: new((), x.dtype)),
+    **dict.fromkeys(("max", "min"), lambda device, x, *_: new((), x.dtype)),
+    **dict.fromkeys(("dot", "vdot"), dot),
     **dict.fromkeys(("prod", "nansum"), total),
     **dict.fromkeys(("std.correction", "var.correction", "logsumexp"), spread),
     **dict.fromkeys(

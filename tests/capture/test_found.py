@@ -36,6 +36,33 @@ def test_an_error_that_only_the_kernel_finds_is_caught_where_it_is():
     assert torch.equal(x, torch.full((3,), 3.0))
 
 
+def test_sizes_that_do_not_fit_are_found_before_something_is_written():
+    def f(x):
+        x += x
+        try:
+            x @ torch.ones(7)
+        except RuntimeError:
+            return x + 1
+        return x
+
+    check_against_eager(f, torch.ones(3))
+
+
+def test_a_generator_that_has_started_before_a_break():
+    def numbers(n):
+        yield from range(n)
+
+    def f(x):
+        it = numbers(4)
+        x = x + next(it)
+        for i in it:
+            x = x * i
+            print(x.sum().item())
+        return x, next(it, 7)
+
+    check_against_eager(f, torch.ones(3))
+
+
 def test_a_resume_function_that_cannot_load_what_it_was_given():
     def f(x, table, other):
         for _ in table | other.items():  # a set: no guard speaks of its order

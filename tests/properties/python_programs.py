@@ -8,7 +8,8 @@ does not accept in all of its calls is left out again.
 Templates are text with holes. `<T>` is an expression of a kind, `<@T>` a variable of that kind,
 `<~T>` one that may be assigned to, `<+T>` a new name for the rest of the block, `<.T>` a new name
 for the template's own blocks. `<a:+T>` also labels a hole, and `<a>` repeats what filled it. In
-`<T|e=int>` the expression may use the name e. `<block>`, `<function:T>` and `<generator>` are lines.
+`<T|e=int>` the expression may use the name e. `<block>`, `<function:T>`,
+`<generator>` are lines.
 """
 
 import ast
@@ -270,9 +271,13 @@ class Grower:
             self.definitions.clear()
             self.define(" ".join(make for _, make in ARGUMENTS.values()))
         for k in range(CALLS - 1):
+            known = dict(self.definitions)
             picked = [self.fill(self.choose(CHANGES), Scope({}), 1) for _ in range(self.pick(4))]
-            if picked and eager_accepts(self.module([], "return x", [*changes[:k], *picked])):
+            trial = [*changes[:k], "\n".join(picked or ["pass"])]
+            if picked and eager_accepts(self.module([], "return x", trial)):
                 changes[k] = "\n".join(picked)
+            else:
+                self.definitions = known
         wanted = 2 + self.pick(statements)
         for _ in range(3 * wanted):
             before, known = dict(scope.names), dict(self.definitions)
@@ -284,12 +289,14 @@ class Grower:
             if len(body) > 45 or (wanted := wanted - 1) == 0:
                 break
         for _ in range(4):
+            self.definitions = dict(known := self.definitions)
             try:
                 ending = self.fill(self.choose(ENDINGS), scope)
             except Impossible:
                 continue
             if eager_accepts(self.module(body, ending, changes), raises=True):
                 return Program(self.module(body, ending, changes), backend)
+            self.definitions = known
         return Program(self.module(body, "return x + 1", changes), backend)
 
 
@@ -329,6 +336,8 @@ def eager_accepts(source: str, raises: bool = False, instructions: int = 15_000)
                     if not raises:
                         return False
                 module["change"](a, k)
+                if any(isinstance(v, list | tuple) and len(v) > 40 for v in vars(a).values()):
+                    return False
     except (Exception, TooLong):
         return False
     finally:

@@ -238,42 +238,51 @@ def test_long_programs_whole_path(program: Program) -> None:
 
 
 # ---------------------------------------------------------------- many programs, each made small
-def smaller(source: str) -> Iterator[str]:
-    """The source without one statement, or with a compound one replaced by its body."""
-    for i, node in enumerate(ast.walk(ast.parse(source))):
-        for name in ("body", "orelse", "finalbody"):
-            for k in range(len(block := getattr(node, name, None) or [])):
-                for keep_body in (False, True):
-                    tree = ast.parse(source)
-                    here = getattr(list(ast.walk(tree))[i], name)
-                    inner = getattr(here[k], "body", None)
-                    if keep_body and (not isinstance(inner, list) or not inner):
-                        continue
-                    here[k : k + 1] = inner if keep_body else []
-                    if not here and name == "body":
-                        here.append(ast.Pass())
-                        if isinstance(block[k], ast.Pass):
-                            continue
-                    with contextlib.suppress(Exception):
-                        yield ast.unparse(ast.fix_missing_locations(tree))
+def without(source: str, place: int, keep_body: bool) -> str | None:
+    """The source without one statement, or with a compound one replaced by its body. Places count
+    from the end; None where there is no such place."""
+    tree = ast.parse(source)
+    blocks = [
+        block
+        for node in ast.walk(tree)
+        for name in ("body", "orelse", "finalbody")
+        if isinstance(block := getattr(node, name, None), list)
+    ]
+    places = [(block, k) for block in blocks for k in range(len(block))]
+    if place >= len(places):
+        return None
+    block, k = places[-1 - place]
+    inner = getattr(block[k], "body", None) if keep_body else []
+    if not isinstance(inner, list) or (keep_body and not inner):
+        return source
+    block[k : k + 1] = inner
+    if not block and not keep_body:
+        block.append(ast.Pass())
+    with contextlib.suppress(Exception):
+        return ast.unparse(ast.fix_missing_locations(tree))
+    return source
 
 
-def shrink(program: Program, tries: int = 1500) -> Program:
-    """Leave out statements as long as eager runs and the rest differs."""
-    best, again = program, True
-    while again and tries > 0:
-        again = False
-        for source in smaller(best.source):
-            tries -= 1
-            if tries < 0:
-                break
-            if len(source) < len(best.source) and eager_accepts(source, raises=True):
-                trial = Program(source, program.backend)
-                found = differs_at_all(trial)
+def shrink(program: Program, tries: int) -> Program:
+    """Leave out statements as long as eager runs and something still differs in a call."""
+    best, changed = program.source, True
+    while changed and tries > 0:
+        changed, place = False, 0
+        while tries > 0 and without(best, place, False) is not None:
+            for keep_body in (False, True):
+                source = without(best, place, keep_body)
+                if source is None or len(source) >= len(best):
+                    continue
+                if not eager_accepts(source, raises=True):
+                    continue
+                tries -= 1
+                found = differs_at_all(Program(source, program.backend))
                 if found and found[0].startswith("call"):
-                    best, again = trial, True
+                    best, changed = source, True
                     break
-    return best
+            else:
+                place += 1
+    return Program(best, program.backend)
 
 
 class Hangs(BaseException):
