@@ -40,6 +40,7 @@ LANES = 32  # partial results of a row's reduction: four vectors of 8 floats hid
 STRIP, LEAST_STRIP = 64, 8  # columns side by side
 TILE = 32  # of a transposed access, in both directions
 CHUNK = 4096  # elements of a long row that one thread takes, where there are few rows
+PIECES = 16  # of the rows of a kernel that sums columns on its way
 EXACT = 512  # floats that one lane adds up before its sum goes into a total in double
 WORTH = 32768  # additions that are worth waking other threads for
 STACK = 1 << 18  # bytes of rows kept on the stack
@@ -113,6 +114,7 @@ class _Writer:
         self.values: dict[str, Value] = {}  # of buffers: what is in a variable here
         self.arrays: dict[str, str] = {}  # of buffers: an element for each column of a strip
         self.folds: dict[str, Accumulator] = {}
+        self.columns: dict[str, str] = {}  # of sums over rows: the array that gathers them
         self.tiles: dict[tuple[str, Expr], str] = {}  # of loads: a turned copy
         self.mask: Value | None = None
         self.lane, self.count = "lane", 0
@@ -196,7 +198,9 @@ class _Writer:
     def outer_loops(self) -> None:
         """The loops over `ranges`, and within them everything else."""
         outer, inner = self.nest.outer, self.nest.inner
-        if inner and not self.nest.columns:
+        if self.kernel.down:
+            self.pieces(outer)
+        elif inner and not self.nest.columns:
             self.around(outer, [], self.passes)
         elif not outer:
             self.run_nodes(self.kernel.nodes)
@@ -213,6 +217,38 @@ class _Writer:
         heads = [*map(self.loop, axes), *more]
         with self.block(self.parallel(len(heads)), *heads, axes=axes):
             body()
+
+    def pieces(self, outer: Sequence[Axis]) -> None:
+        """Rows in pieces, each with its own sums of columns, which come together at the end."""
+        first, kernel, inner = outer[0], self.kernel, self.nest.inner
+        size, columns = int(first.size), int(product(kernel.folded))
+        rows = int(product(kernel.ranges))
+        count = min(size, max(PIECES, min(rows // EXACT, STACK // (4 * columns))))
+        each = -(-size // count)
+        sums = {n.name: n for n in kernel.nodes if n.name in kernel.down}
+        names = {name: f"sum{self.number[name]}" for name in sums}
+        flat = self._flat([a.size for a in inner], [a.symbol for a in inner])
+        for name, node in sums.items():
+            self.line(f"{TYPES[node.layout.dtype]} {names[name]}[{count}][{columns}];")
+        with self.block(self.parallel(1), loop_text("piece", "0", str(count))):
+            for name in sums:
+                each_column = loop_text("k", "0", str(columns))
+                self.line(f"{each_column} {names[name]}[piece][k] = 0;")
+                self.columns[name] = f"{names[name]}[piece]"
+            stop = f"piece * {each} + {each}"
+            stop = stop if size % count == 0 else smaller(stop, size)
+            head = loop_text(first.name, f"piece * {each}", stop)
+            with self.block(head, *map(self.loop, outer[1:]), axes=outer):
+                self.passes()
+        for name, node in sums.items():
+            with self.block(*map(self.loop, inner), axes=inner):
+                of = TYPES[node.layout.dtype]
+                piece = f"{names[name]}[piece][{self.text(flat)}]"
+                self.line(
+                    f"{of} total = 0;", f"{loop_text('piece', '0', str(count))} total += {piece};"
+                )
+                total = Value("total", node.layout.dtype, self.here)
+                self.store(node, total, node.layout.index(self.nest.folded))
 
     def pointwise(self) -> None:
         outer, across, last = self.nest.outer[:-1], self.nest.across, self.nest.outer[-1]
@@ -299,7 +335,11 @@ class _Writer:
         *before, last = self.nest.inner
         size, columns = last.size, self.nest.columns
         heads, start, stop = [self.loop(axis) for axis in before], "0", self.text(size)
-        folds = [node for node in nodes if isinstance(node.loop, Reduction)]
+        folds = [
+            node
+            for node in nodes
+            if isinstance(node.loop, Reduction) and node.name not in self.kernel.down
+        ]
         limit = EXACT if columns else EXACT * LANES
         sums = any(
             node.loop.kind == "sum" and node.layout.dtype == torch.float32
@@ -416,7 +456,13 @@ class _Writer:
     def run_nodes(self, nodes: Sequence[Computed]) -> None:
         """What each node does at the current point."""
         for node in nodes:
-            value, place = run(node, self.nest.index, self.nest.folded)
+            down = node.name in self.kernel.down
+            value, place = run(node, self.nest.index, self.nest.folded, down)
+            if down:
+                inner = self.nest.inner
+                flat = self._flat([a.size for a in inner], [a.symbol for a in inner])
+                self.line(f"{self.columns[node.name]}[{self.text(flat)}] += {value.text};")
+                continue
             if node.name in self.folds:
                 position = self._flat(self.kernel.folded, self.nest.folded)
                 at = f"int64_t({self.text(position)})" if self.folds[node.name].at else ""

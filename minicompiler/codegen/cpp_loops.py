@@ -107,11 +107,13 @@ def over_all(node: Computed, kernel: "Kernel") -> bool:
     return isinstance(node.loop, Reduction) or len(node.loop.ranges) > len(kernel.ranges)
 
 
-def run(node: Computed, index: Index, folded: Index) -> tuple[Value, Expr | None]:
+def run(
+    node: Computed, index: Index, folded: Index, down: bool = False
+) -> tuple[Value, Expr | None]:
     """The value of a node at a point of the kernel's space, and where it goes (not: a fold)."""
     loop = node.loop
     if isinstance(loop, Reduction):
-        return loop.inner(index, folded), None
+        return loop.inner(folded, index) if down else loop.inner(index, folded), None
     here = (*index, *folded)[: len(loop.ranges)]
     target = loop.target(here) if isinstance(loop, Scatter) else here
     return loop.inner(here), node.layout.index(target)
@@ -142,7 +144,7 @@ def nest(kernel: "Kernel", layouts: dict[str, Layout]) -> Nest:
             [a for a in xs if a.symbol is not axis],
             [*rs, *(a for a in xs if a.symbol is axis)],
         )
-    vector = _vector_axis(xs, rs, accesses)
+    vector = _vector_axis([] if kernel.down else xs, rs, accesses)
     stores = [a for a in accesses if a.store]
     loads = [a for a in accesses if not a.store and a.weight]
     table: dict[Expr, Expr] = {}
@@ -179,8 +181,10 @@ def _accesses(
     with ops.handling(reader):
         for node in kernel.nodes:
             reader.weight = int(not rs or over_all(node, kernel))
-            _, place = run(node, index, folded)
-            position = node.layout.index(index) if place is None else place
+            down = node.name in kernel.down
+            _, place = run(node, index, folded, down)
+            own = node.layout.index(folded if down else index)
+            position = own if place is None else place
             weight = 0 if isinstance(node.loop, Reduction) and rs else 2 * reader.weight
             reader.accesses.append(Access(position, weight, node.name, store=True))
     limits = _limits([*xs, *rs])

@@ -8,7 +8,7 @@ when no third group must run between the two.
 
 import bisect
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,13 +16,14 @@ import torch
 
 from ..ir.nodes import Computed, Extern, Program, Reduction, Scatter, references, variables
 from ..report.record import Why, current
-from ..symbolic.expr import Expr, as_expr, polynomial
+from ..symbolic.expr import Expr, as_expr, polynomial, product
 from ..symbolic.ranges import index_range, simplify
 from .dependencies import Dependencies
 from .spaces import Renaming, Space, joined, permutation
 
 MOST_NODES, MOST_BUFFERS = 64, 48  # of one kernel: beyond, compilers slow down and registers spill
 NEIGHBOURS = 8  # readers of one buffer that are tried with one another
+WIDEST = 4096  # columns that are summed while a kernel walks along the rows
 FAR = 128  # operations between two loops that share only what they read
 UNKNOWN = 128  # what a symbol counts for in estimates
 
@@ -48,6 +49,7 @@ class Node:
     about: Dependencies
     renaming: Renaming
     over_all: bool = True  # at every point of the space; else once a row
+    down: bool = False  # a sum over the rows
 
 
 Places = dict[str, set[Expr | None]]  # where each buffer is accessed, in a space's symbols
@@ -110,6 +112,21 @@ class Group:
             return None
         return simplify(e, dict(zip(self.space.symbols, map(index_range, self.space.sizes))))
 
+    @property
+    def columns(self) -> bool:
+        """Only sums, which may as well be gathered while another kernel walks along the rows."""
+        loops = [getattr(node.about.operation, "loop", None) for node in self.nodes]
+        kinds = [isinstance(loop, Reduction) and loop.kind == "sum" for loop in loops]
+        return all(kinds) and self.device.type == "cpu" and not any(n.down for n in self.nodes)
+
+    def turned(self) -> "Group":
+        """Sums as a part of a kernel that has what they fold as its rows."""
+        assert self.space is not None
+        space = Space(self.space.folded, self.space.ranges)
+        table = dict(zip(self.space.symbols, (*space.y, *space.x)))
+        moved = self.moved(space, table)
+        return Group(tuple(replace(node, down=True) for node in moved.nodes), space)
+
     def moved(self, space: Space, table: Renaming, rows: bool = False) -> "Group":
         """The same nodes over another space."""
         nodes = tuple(
@@ -117,6 +134,7 @@ class Group:
                 node.about,
                 {symbol: e.subs(table) for symbol, e in node.renaming.items()},
                 node.over_all and not rows,
+                node.down,
             )
             for node in self.nodes
         )
@@ -209,7 +227,7 @@ class Fusion:
         gain = sum(map(self.bytes, shared | flows))
         if reason := self.obstacle(a, b, first, second):
             return No(reason, gain)
-        made = self.together(first, second, flows)
+        made = self.together(first, second, flows, shared)
         if isinstance(made, str):
             return No(made, gain)
         one, other = made
@@ -235,6 +253,12 @@ class Fusion:
             return f"the kernel would touch more than {MOST_BUFFERS} buffers"
         if first.scatters or (second.scatters and not first.makes & second.reads.keys()):
             return "one of them writes where indices say"
+        if any(
+            n.down and n.about.name in (*first.reads, *second.reads)
+            for g in (first, second)
+            for n in g.nodes
+        ):
+            return "a sum of columns is known only after the last row"
         own = self.own[a] | self.own[b]
         if (self.after[a] & self.before[b] | self.after[b] & self.before[a]) & ~own:
             return "something else must run between them"
@@ -245,11 +269,11 @@ class Fusion:
         return ""
 
     def together(
-        self, first: Group, second: Group, links: Iterable[str]
+        self, first: Group, second: Group, flows: Set[str], shared: Set[str]
     ) -> tuple[Group, Group] | str:
         """Both over one space, in which they meet memory at the same iterations."""
         reason = "their iteration spaces differ"
-        for one, other in self.arrangements(first, second, sorted(links)):
+        for one, other in self.arrangements(first, second, sorted(flows), shared):
             assert one.space is not None and other.space is not None
             fit = joined(one.space, other.space)
             if fit is None:
@@ -263,9 +287,10 @@ class Fusion:
         return reason
 
     def arrangements(
-        self, first: Group, second: Group, links: list[str]
+        self, first: Group, second: Group, links: list[str], shared: Set[str]
     ) -> Iterator[tuple[Group, Group]]:
-        """As they are; then with the dimensions of one in the order of memory in the other."""
+        """As they are; then with the dimensions of one in the order of memory in the other; then
+        with sums of columns as a part of what walks along the rows."""
         yield first, second
         for name in links[:2]:
             steps = [self.steps(group, name) for group in (first, second)]
@@ -281,6 +306,24 @@ class Fusion:
                 moved = group.moved(space, table)
                 yield (moved, fixed) if k == 0 else (fixed, moved)
                 break
+        for rows, sums in ((first, second), (second, first)):
+            if (
+                sums.columns
+                and rows.space is not None
+                and rows.space.folded
+                and not sums.makes & {*rows.reads}
+                and self.along_rows(rows, {*shared, *links})
+            ):
+                yield rows, sums.turned()
+
+    def along_rows(self, group: Group, names: Iterable[str]) -> bool:
+        """Is memory contiguous along what the group folds, and small enough to be summed over?"""
+        assert group.space is not None
+        size = product(group.space.sizes)
+        if not size.is_const or estimate(product(group.space.folded)) > WIDEST:
+            return False
+        steps = [self.steps(group, name) for name in names]
+        return any(s and s[-1] == 1 for s in steps) and int(product(group.space.ranges)) > 1
 
     def steps(self, group: Group, buffer: str) -> list[int] | None:
         """The strides of the group's dimensions in `buffer`, where it goes there in even steps."""

@@ -26,6 +26,7 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
     for about, node in zip(group.nodes, nodes):
         if node.name in kept or node.into or node.name in taken or isinstance(node.loop, Scatter):
             continue
+        assert not about.down, "nothing within the kernel can read it"
         readers = [n for n in group.nodes if any(d.buffer == node.name for d in n.about.reads)]
         later = any(passes[n.about.name] > passes[node.name] for n in readers)
         if later and over[node.name] and not isinstance(node.loop, Reduction):
@@ -61,6 +62,7 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
         mutated=tuple(dict.fromkeys(mutated)),
         internal=frozenset(internal),
         rows=frozenset(rows),
+        down=frozenset(node.about.name for node in group.nodes if node.down),
         again=frozenset(again),
         passes=tuple(passes.values()) if space.folded else (),
     )
@@ -114,10 +116,15 @@ def _rewritten(node: Node, space: Space) -> Computed:
         values = dict(zip(space.symbols, new))
         return tuple(e.subs(values) for e in places)
 
+    if isinstance(loop, Reduction) and node.down:
+        turned = lambda y, x: loop.inner(moved(index, *x, *y), moved(folded, *x, *y))
+        where = _view(layout, index, space.y, space.folded)
+        new = replace(loop, ranges=space.folded, folded=space.ranges, inner=turned)
+        return replace(operation, layout=where, loop=new)
     if isinstance(loop, Reduction):
         inner = lambda x, y: loop.inner(moved(index, *x, *y), moved(folded, *x, *y))
         new = replace(loop, ranges=ranges, folded=space.folded, inner=inner)
-        return replace(operation, layout=_view(layout, index, space, ranges), loop=new)
+        return replace(operation, layout=_view(layout, index, space.symbols, ranges), loop=new)
     body = loop.inner
     if isinstance(loop, Scatter):
         target = loop.target
@@ -133,15 +140,15 @@ def _rewritten(node: Node, space: Space) -> Computed:
     new_body = lambda x: body(moved(index, *x))
     return replace(
         operation,
-        layout=_view(layout, index, space, ranges),
+        layout=_view(layout, index, space.symbols, ranges),
         loop=replace(loop, ranges=ranges, inner=new_body),
     )
 
 
-def _view(layout: Layout, index: list[Expr], space: Space, ranges: Index) -> Layout:
+def _view(layout: Layout, index: list[Expr], symbols: Index, ranges: Index) -> Layout:
     """The same memory with a dimension for each range."""
     place = layout.index(tuple(index))
-    strides = tuple(stride(place, symbol) for symbol in space.symbols[: len(ranges)])
+    strides = tuple(stride(place, symbol) for symbol in symbols[: len(ranges)])
     return replace(layout, size=ranges, stride=strides)
 
 

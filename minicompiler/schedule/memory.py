@@ -99,7 +99,11 @@ class MemoryPlan:
         group = self.groups[time]
         when = dict(zip((node.name for node in kernel.nodes), kernel.passes))
         for place, node in enumerate(kernel.nodes):
-            if node.name not in kernel.writes or isinstance(node.loop, Scatter):
+            if (
+                node.name not in kernel.writes
+                or isinstance(node.loop, Scatter)
+                or node.name in kernel.down
+            ):
                 continue
             for old in kernel.reads:
                 memory, mine = self.of[old], self.of[node.name]

@@ -17,11 +17,12 @@ class Kernel:
         Pointwise   over `ranges`, or over `ranges + folded`
         Reduction   over `ranges`, folding `folded`
         Scatter     over `ranges`, or over `ranges + folded`
+        `down`      a Reduction the other way: over `folded`, folding `ranges` (columns of the rows)
     and its layout is a view of the buffer in the same shape (what the program's layout says is in
     `Plan.program.layouts()`). `folded` is empty where nothing is reduced.
 
     A node may read what an earlier one wrote only at the element of the same iteration; what a
-    reduction yields may be read by all later nodes.
+    reduction yields may be read by all later nodes, what one of `down` yields by none.
 
     `internal` buffers are read by nobody outside: they need no memory. `rows` are those among
     them that one reduction separates from a reader, so a loop over `folded` cannot keep them in
@@ -39,6 +40,7 @@ class Kernel:
     mutated: tuple[str, ...] = ()  # written in place, by the names before the write
     internal: frozenset[str] = frozenset()
     rows: frozenset[str] = frozenset()
+    down: frozenset[str] = frozenset()
     again: frozenset[str] = frozenset()  # of `internal`: computed again in a later pass
     passes: tuple[int, ...] = ()  # of each node: the loop over `folded` that it is in, or follows
     template: Extern | None = None  # a matrix product that `nodes` follow within one launch

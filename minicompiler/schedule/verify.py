@@ -95,24 +95,35 @@ def verify_kernel(
         loop = node.loop
         index = (*x, *y)[: len(loop.ranges)]
         whole = kernel.ranges if isinstance(loop, Reduction) else (*kernel.ranges, *kernel.folded)
-        fits = loop.ranges in (kernel.ranges, whole)
-        folds = not isinstance(loop, Reduction) or loop.folded == kernel.folded
-        check(fits and folds, f"{node.name} runs over another space than {kernel.name}")
+        down = node.name in kernel.down
+        spaces = (
+            [(kernel.folded, kernel.ranges)]
+            if down
+            else [(kernel.ranges, kernel.folded), (whole, ())]
+        )
+        mine = loop.ranges, loop.folded if isinstance(loop, Reduction) else ()
+        fits = mine in spaces or (mine[0] == kernel.ranges and not isinstance(loop, Reduction))
+        check(fits, f"{node.name} runs over another space than {kernel.name}")
         recorder = Recorder(layouts)
         with ops.handling(recorder):
             if isinstance(loop, Scatter):
                 loop.target(index)
-            run_body(loop, index, y)
+            run_body(loop, *((y, x) if down else (index, y)))
         for buffer, at in recorder.loads:
             at = simplify(at, limits)
             check(buffer not in overwritten, f"{node.name} reads {buffer} after it is overwritten")
+            check(buffer not in kernel.down, f"{node.name} reads {buffer} before the last row")
             if buffer in made:
                 check(made[buffer] is at, f"{node.name} reads {buffer} of another iteration")
             else:
                 known = buffer in kernel.reads or buffer == node.into
                 check(known, f"{node.name} reads {buffer}, no argument of {kernel.name}")
             read.setdefault(buffer, set()).add(at)
-        place = None if isinstance(loop, Scatter) else simplify(node.layout.index(index), limits)
+        place = (
+            None
+            if isinstance(loop, Scatter)
+            else simplify(node.layout.index(y if down else index), limits)
+        )
         if node.into is not None:
             early = read.get(node.into, set()) | {made.get(node.into, place)}
             check(early <= {place}, f"{node.name} overwrites {node.into} that others read")
