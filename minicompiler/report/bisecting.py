@@ -129,7 +129,7 @@ def first_wrong_stage(
                 return explained(shrunk(case, found, trials[max(at - 1, 0) : at + 1]), trial, found)
     with record.collecting() as records:
         other = attempt(whole, inputs)
-    if found := worst(differences(eager, other), "runtime"):
+    if found := worst(differences(eager, other, attempt(call, nudged(inputs))), "runtime"):
         look = "\n\n".join(section(r, "resume") for r in records)
         return Divergence(found.stage, found.difference, text_of(call, inputs), 0, look)
     return None
@@ -169,9 +169,10 @@ def wrong(case: Case, trial: Trial) -> Finding | None:
         return None
     judge = case.gm if trial.judge is None else trial.judge(case.gm, list(clone(case.inputs)))
     eager = attempt(judge, case.inputs)
-    exact = None if drawn else attempt(case.gm, in_float64(case.inputs))
-    if exact is not None and exact.error is not None:
-        exact = None
+    # in float64 other numbers would be drawn: there, what the last bit of the inputs changes
+    exact = attempt(judge, nudged(case.inputs) if drawn else in_float64(case.inputs))
+    if exact.error is not None:
+        exact = eager
     try:
         with ambient_kept():
             compiled = trial.compile(case.gm, list(clone(case.inputs)))
@@ -181,6 +182,18 @@ def wrong(case: Case, trial: Trial) -> Finding | None:
         what = f"compiling raised {error!r}"
         return worst([Difference("error", what, eager.error, error)], trial.stage)
     return worst(differences(eager, attempt(compiled, case.inputs), exact), trial.stage)
+
+
+def nudged(inputs: Any) -> Any:
+    """The inputs, each number off by about its last bit, some up and some down."""
+
+    def nudge(x: Any) -> Any:
+        if not isinstance(x, torch.Tensor) or not x.is_floating_point():
+            return x
+        moved = x.detach() * (1 + torch.finfo(x.dtype).eps * ramp(x).sign())
+        return moved.requires_grad_(x.requires_grad)
+
+    return tree_map(nudge, inputs)
 
 
 def draws(case: Case) -> bool:

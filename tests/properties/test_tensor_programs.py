@@ -27,7 +27,7 @@ def check(program: Program, options: dict[str, object]) -> list[str]:
     compiled = minicompiler.compile(program.function(), options=options)
     eager = run(program.function(), program.inputs())
     try:
-        return differences(eager, run(compiled, program.inputs()))
+        return list(map(str, differences(eager, run(compiled, program.inputs()))))
     except minicompiler.CompilerError as error:
         return [f"{type(error).__name__}: {error}"]
 
@@ -36,7 +36,7 @@ def agrees(program: Program) -> None:
     found = check(program, {"verify": True})
     if found:
         note(repr(program))
-        note(f"differs first {first_stage_that_differs(program, check)}")
+        note(str(minicompiler.bisect(program.function(), *program.inputs())))
     assert not found, found
 
 
