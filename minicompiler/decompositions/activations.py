@@ -1,4 +1,4 @@
-"""Activations and their gradients, named after the operators, with the formulas of eager's kernels."""
+"""Activations and their gradients with the formulas of eager's kernels, named as operators."""
 
 import math
 

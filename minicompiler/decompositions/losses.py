@@ -1,4 +1,7 @@
-"""Losses and their gradients, each named after its operator. `reduction`: 0 none, 1 mean, 2 sum, as ATen numbers them."""
+"""Losses and their gradients, named as operators.
+
+`reduction`: 0 none, 1 mean, 2 sum, as ATen numbers them.
+"""
 
 from typing import Any
 

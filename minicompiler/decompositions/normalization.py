@@ -13,13 +13,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .table import count, fold, in_float32, overloads, rule, wide
-
-aten = torch.ops.aten
+from .table import count, fold, in_float32, rule, wide
 
 
-@rule(aten._softmax.default)
-@in_float32
+@rule("_softmax", half=False)
 def softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     if x.numel() == 0:
         return torch.empty_like(x)
@@ -27,15 +24,14 @@ def softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     return torch.div(e, e.sum(dim, keepdim=True))
 
 
-@rule(*overloads(aten, "_safe_softmax"))
+@rule("_safe_softmax")
 def safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tensor:
     """Attention's: a row of minus infinities, all masked out, gives zeros and not NaN."""
     hidden = torch.all(x == -math.inf, dim, keepdim=True)
     return torch.where(hidden, 0.0, softmax(x, dim, False))
 
 
-@rule(aten._log_softmax.default)
-@in_float32
+@rule("_log_softmax", half=False)
 def log_softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     if x.numel() == 0:
         return torch.empty_like(x)
@@ -43,20 +39,17 @@ def log_softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     return shifted - torch.log(torch.exp(shifted).sum(dim, keepdim=True))
 
 
-@rule(aten._softmax_backward_data.default)
-@in_float32
+@rule("_softmax_backward_data", half=False)
 def softmax_backward(grad: Tensor, y: Tensor, dim: int, input_dtype: torch.dtype) -> Tensor:
     return (grad - (grad * y).sum(dim, keepdim=True)) * y
 
 
-@rule(aten._log_softmax_backward_data.default)
-@in_float32
+@rule("_log_softmax_backward_data", half=False)
 def log_softmax_backward(grad: Tensor, y: Tensor, dim: int, input_dtype: torch.dtype) -> Tensor:
     return grad - torch.exp(y) * grad.sum(dim, keepdim=True)
 
 
-@rule(aten.logsumexp.default)
-@in_float32
+@rule("logsumexp", half=False)
 def logsumexp(x: Tensor, dim: list[int], keepdim: bool = False) -> Any:
     if x.numel() == 0 or not x.is_floating_point():
         return NotImplemented
@@ -80,7 +73,6 @@ def _moments(x: Tensor, dims: list[int], correction: float = 0) -> tuple[Tensor,
 def _spread(root: bool, with_mean: bool) -> Any:
     """var, std and their forms that return the mean too."""
 
-    @in_float32
     def f(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
         dims = sorted(d % max(x.ndim, 1) for d in dim or range(max(x.ndim, 1)))
         if x.is_complex() or count(x, dims) == 0:
@@ -95,13 +87,13 @@ def _spread(root: bool, with_mean: bool) -> Any:
     return f
 
 
-rule(aten.var.correction)(_spread(root=False, with_mean=False))
-rule(aten.std.correction)(_spread(root=True, with_mean=False))
-rule(aten.var_mean.correction)(_spread(root=False, with_mean=True))
-rule(aten.std_mean.correction)(_spread(root=True, with_mean=True))
+rule("var.correction", half=False)(_spread(root=False, with_mean=False))
+rule("std.correction", half=False)(_spread(root=True, with_mean=False))
+rule("var_mean.correction", half=False)(_spread(root=False, with_mean=True))
+rule("std_mean.correction", half=False)(_spread(root=True, with_mean=True))
 
 
-@rule(aten.linalg_vector_norm.default)
+@rule("linalg_vector_norm")
 def vector_norm(
     x: Any, ord: Any = 2, dim: Any = None, keepdim: Any = False, *, dtype: Any = None
 ) -> Any:
@@ -120,7 +112,7 @@ def vector_norm(
     return torch.pow(torch.pow(size, ord).sum(dim, keepdim=keepdim), 1 / ord)
 
 
-@rule(aten.norm.ScalarOpt_dim, aten.norm.Scalar)
+@rule("norm.ScalarOpt_dim norm.Scalar")
 def norm(x: Any, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
     return torch.linalg.vector_norm(x, 2 if p is None else p, dim, keepdim)
 
@@ -149,16 +141,14 @@ def _trailing(x: Tensor, shape: list[int]) -> tuple[list[int], list[int]]:
     return list(range(outer)), list(range(outer, x.ndim))
 
 
-@rule(aten.native_layer_norm.default)
-@in_float32
+@rule("native_layer_norm", half=False)
 def layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     centred, var, average = _moments(x, _trailing(x, shape)[1])
     rstd = torch.rsqrt(var + eps)
     return _affine(centred * rstd, weight, bias), average, rstd
 
 
-@rule(aten.native_layer_norm_backward.default)
-@in_float32
+@rule("native_layer_norm_backward", half=False)
 def layer_norm_backward(
     grad: Any, x: Any, shape: Any, average: Any, rstd: Any, weight: Any, bias: Any, mask: Any
 ) -> Any:
@@ -171,8 +161,7 @@ def layer_norm_backward(
     )
 
 
-@rule(*overloads(aten, "_fused_rms_norm"))
-@in_float32
+@rule("_fused_rms_norm", half=False)
 def rms_norm(x: Any, shape: Any, weight: Any, eps: float | None) -> Any:
     inner = _trailing(x, shape)[1]
     mean_square = (x * x).sum(inner, keepdim=True) / count(x, inner)
@@ -180,8 +169,7 @@ def rms_norm(x: Any, shape: Any, weight: Any, eps: float | None) -> Any:
     return _affine(x * rstd, weight, None), rstd
 
 
-@rule(*overloads(aten, "_fused_rms_norm_backward"))
-@in_float32
+@rule("_fused_rms_norm_backward", half=False)
 def rms_norm_backward(grad: Any, x: Any, shape: Any, rstd: Any, weight: Any, mask: Any) -> Any:
     outer, inner = _trailing(x, shape)
     y, g = x * rstd, grad if weight is None else grad * weight
@@ -216,32 +204,20 @@ def _batch_norm(
     return _affine(centred * rstd, weight, bias, shape), *saved, mean, var
 
 
-def _with_reserve(parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    y, average, rstd, *new = parts
-    return y, average, rstd, torch.empty(0, dtype=torch.uint8, device=y.device), *new
-
-
 # arguments: x, weight, bias, running mean and variance, then training where the form has it
-rule(aten._native_batch_norm_legit_functional.default)(_batch_norm)
-rule(aten._native_batch_norm_legit.no_stats)(
+rule("_native_batch_norm_legit_functional")(_batch_norm)
+rule("_native_batch_norm_legit.no_stats")(
     lambda x, weight, bias, *rest: _batch_norm(x, weight, bias, None, None, *rest)[:3]
 )
-rule(aten.native_batch_norm.default)(  # in training it would write the running statistics
+rule("native_batch_norm")(  # in training it would write the running statistics
     lambda *a: NotImplemented if a[5] and a[3] is not None else _batch_norm(*a)[:3]
 )
-rule(aten._batch_norm_with_update_functional.default)(
-    lambda *a: _with_reserve(_batch_norm(*a[:5], True, *a[5:]))
-)
-rule(aten._batch_norm_no_update.default)(
-    lambda *a: _with_reserve(_batch_norm(*a[:5], False, *a[5:]))[:4]
-)
 
 
-@rule(aten.native_batch_norm_backward.default, *overloads(aten, "batch_norm_backward"))
-@in_float32
+@rule("native_batch_norm_backward", half=False)
 def batch_norm_backward(
     grad: Any, x: Any, weight: Any, running_mean: Any, running_var: Any, average: Any, rstd: Any,
-    training: bool, eps: float, mask: Any, reserve: Any = None
+    training: bool, eps: float, mask: Any
 ) -> Any:  # fmt: skip
     dims, shape = _channels(x)
     if not training:
@@ -257,8 +233,7 @@ def batch_norm_backward(
     )
 
 
-@rule(aten.native_group_norm.default)
-@in_float32
+@rule("native_group_norm", half=False)
 def group_norm(
     x: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, groups: int, eps: float
 ) -> Any:
@@ -270,8 +245,7 @@ def group_norm(
     return y, average.reshape(N, groups), rstd.reshape(N, groups)
 
 
-@rule(aten.native_group_norm_backward.default)
-@in_float32
+@rule("native_group_norm_backward", half=False)
 def group_norm_backward(
     grad: Any, x: Any, average: Any, rstd: Any, weight: Any, N: int, C: int, HxW: int, groups: int,
     mask: Any

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .table import Rule, in_float32, overloads, rule, wide
+from .table import Rule, in_float32, rule, wide
 
 aten = torch.ops.aten
 
@@ -216,24 +216,6 @@ def _add_up(size: list[int], where: Where, grad: Tensor) -> Any:
     return aten.index_put.default(zeros, where, grad, True)
 
 
-@in_float32
-def _linear(x: Tensor, sizes: list[int], align_corners: bool, *scales: float | None) -> Tensor:
-    """Linear, bilinear and trilinear resizing: one dimension after the other, the last first."""
-    for d in reversed(range(len(sizes))):
-        dim, out, scale = x.ndim - len(sizes) + d, sizes[d], scales[d] if scales else None
-        n = x.shape[dim]
-        i = torch.arange(out, dtype=torch.float32, device=x.device)
-        if align_corners:
-            at = i * ((n - 1) / (out - 1) if out > 1 else 0.0)
-        else:
-            at = torch.clamp_min((i + 0.5) * (1.0 / scale if scale else n / out) - 0.5, 0)
-        low = torch.clamp_max(at.to(torch.int64), n - 1)
-        high = torch.clamp_max(low + 1, n - 1)
-        part = (at - low).reshape([-1] + [1] * (x.ndim - 1 - dim)).to(x.dtype)
-        x = torch.index_select(x, dim, low) * (1 - part) + torch.index_select(x, dim, high) * part
-    return x
-
-
 def _padding_rules(reflect: bool) -> tuple[Rule, Rule]:
     forward = lambda x, pad: aten.index.Tensor(x, _border(pad, x, reflect))
     return forward, lambda grad, x, pad: _add_up(list(x.shape), _border(pad, x, reflect), grad)
@@ -251,17 +233,16 @@ def _nearest_rules(dims: int, offset: float) -> tuple[Rule, Rule]:
 
 def _both(name: str, rules: tuple[Rule, Rule]) -> None:
     for op, f in zip((name, f"{name}_backward"), rules):
-        rule(*overloads(aten, op))(f)
+        rule(op)(f)
 
 
 for _d in (1, 2, 3):
     if _d > 1:
         _both(f"avg_pool{_d}d", (_avg_pool(_d), _avg_pool_backward(_d)))
-        rule(*overloads(aten, f"max_pool{_d}d_with_indices"))(_max_pool(_d))
-        rule(*overloads(aten, f"max_pool{_d}d_with_indices_backward"))(_max_pool_backward(_d))
+        rule(f"max_pool{_d}d_with_indices")(_max_pool(_d))
+        rule(f"max_pool{_d}d_with_indices_backward")(_max_pool_backward(_d))
     _both(f"reflection_pad{_d}d", _padding_rules(reflect=True))
     _both(f"replication_pad{_d}d", _padding_rules(reflect=False))
     _both(f"upsample_nearest{_d}d", _nearest_rules(_d, 0.0))
     _both(f"_upsample_nearest_exact{_d}d", _nearest_rules(_d, 0.5))
-rule(*overloads(aten, "upsample_linear1d upsample_bilinear2d upsample_trilinear3d"))(_linear)
 _both("_adaptive_avg_pool2d", (_adaptive_avg_pool2d, _adaptive_avg_pool2d_backward))

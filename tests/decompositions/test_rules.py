@@ -71,7 +71,6 @@ BACKWARD: dict[str, tuple[Any, ...]] = {
     "hardsigmoid_backward": (),
     "softshrink_backward": (0.4,),
     "hardshrink_backward": (0.4,),
-    "logit_backward": (0.1,),
 }
 
 
@@ -80,8 +79,6 @@ BACKWARD: dict[str, tuple[Any, ...]] = {
 def test_gradients_of_activations(name, dtype):
     op = getattr(aten, name).default
     g, x = rand(5, 7, dtype=dtype, seed=1), rand(5, 7, dtype=dtype)
-    if name == "logit_backward":
-        x = x.sigmoid()
     # eager's sixth has the precision of float32
     rough = 1e-7 if name == "hardsigmoid_backward" and dtype == torch.float64 else None
     check(op, g, x, *BACKWARD[name], tolerance=rough)
@@ -103,9 +100,6 @@ def test_other_activations(dtype):
     w = rand(6, dtype=dtype, seed=2)
     check(aten._prelu_kernel.default, x, w)
     check(aten._prelu_kernel_backward.default, g, x, w.expand(5, 6))
-    check(aten.logit.default, x.sigmoid(), 0.1)
-    check(aten.logit.default, x.sigmoid())
-    check(aten.rrelu_with_noise.default, x, torch.zeros_like(x), 0.1, 0.3, False)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -145,8 +139,6 @@ def test_reductions(dtype):
         check(aten.linalg_vector_norm.default, x, p)
     check(aten.max.dim, x, 1)
     check(aten.min.dim, x, 0, True)
-    check(aten.aminmax.default, x, dim=1)
-    check(aten.aminmax.default, x)
     check(aten.count_nonzero.default, x)
     check(aten.count_nonzero.dim_IntList, x, [1])
     check(aten.trace.default, x[0])
@@ -281,15 +273,10 @@ def test_nll_loss(dtype, reduction, weighted):
 def test_arithmetic(dtype):
     x, y, z = (rand(4, 5, dtype=dtype, seed=i) for i in range(3))
     check(aten.heaviside.default, x.round(), y)
-    check(aten.addr.default, x, x[:, 0], x[0], beta=0.5, alpha=2)
     check(aten.logaddexp.default, x, y)
     check(aten.xlogy.Tensor, x.round(), y.abs())
     check(aten.xlogy.Scalar_Other, x, 2.0)
-    check(aten.special_xlog1py.default, x.round(), y.abs())
-    check(aten.addmv.default, x[:, 0], x, y[0], beta=0.5, tolerance=2e-2)
     check(aten.native_dropout_backward.default, x, y > 0, 2.0)
-    check(aten.dot.default, x[0], y[0], tolerance=2e-2 if dtype == torch.bfloat16 else None)
-    check(aten.mv.default, x, y[0], tolerance=2e-2 if dtype == torch.bfloat16 else None)
     check(
         aten.embedding_dense_backward.default,
         x,
@@ -314,20 +301,14 @@ def test_special_values():
 def test_integers():
     i = torch.tensor([[3, -1, 2], [0, 7, -5]])
     check(aten.max.dim, i, 1)
-    check(aten.aminmax.default, i)
     check(aten.deg2rad.default, i)
     check(aten.nan_to_num.default, i)
     check(aten.tril.default, i)
     check(aten.linalg_vector_norm.default, i.float(), 2)
 
 
-def test_factories():
+def test_triangles():
     x = rand(3, 4)
-    cpu = torch.device("cpu")
-    for steps in (0, 1, 2, 7):
-        check(aten.linspace.default, -1.0, 3.0, steps)
-    check(aten.eye.default, 3)
-    check(aten.eye.m, 3, 5, dtype=torch.int64)
     check(aten.tril.default, x, -1)
     check(aten.triu.default, rand(2, 4, 3), 1)
 
@@ -340,24 +321,13 @@ def test_moving_elements():
     check(aten.repeat.default, x, [2, 1, 2, 3])
     check(aten.repeat.default, rand(), [3])
     check(aten.pixel_shuffle.default, rand(2, 8, 3, 5), 2)
-    check(aten.pixel_unshuffle.default, rand(2, 2, 6, 4), 2)
     check(aten.select_backward.default, rand(3, 6), [3, 4, 6], 1, 2)
     check(aten.slice_backward.default, rand(3, 2, 6), [3, 4, 6], 1, 0, 4, 2)
-    check(aten.diagonal_backward.default, rand(3, 4), [3, 4, 4], 0, 1, 2)
-    for offset in (0, 1, -2):
-        n = rand(4, 6).diagonal(offset).shape[0]
-        check(aten.diagonal_scatter.default, rand(4, 6), rand(n), offset)
-        check(aten.diagonal_scatter.default, rand(4, 3, 6), rand(3, n), offset, 0, 2)
-        check(aten.diag_embed.default, rand(2, 3), offset)
-    check(aten.channel_shuffle.default, rand(2, 6, 3), 3)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
 def test_indexing(dtype):
-    x, i = (rand(4, 5) * 9).to(dtype), torch.tensor([2, 0, 2])
-    src = (rand(3, 5, seed=1) * 9).to(dtype)
-    check(aten.index_fill.int_Scalar, x, 1, i, 3)
-    check(aten.index_fill.int_Tensor, x, 1, i, torch.tensor(3))
+    x = (rand(4, 5) * 9).to(dtype)
     check(aten.take.default, x, torch.tensor([[3, 19], [0, -1]]))
 
 
@@ -490,28 +460,4 @@ def test_resizing(dtype):
     for size, scales in (([10, 8], (None, None)), ([7, 3], (None, None)), ([11, 9], (2.3, 2.3))):
         check(aten.upsample_nearest2d.default, x, size, *scales)
         check(aten._upsample_nearest_exact2d.default, x, size, *scales)
-        for align in (False, True):
-            check(
-                aten.upsample_bilinear2d.default,
-                x,
-                size,
-                align,
-                *scales,
-                tolerance=1e-5 if dtype != torch.bfloat16 else None,
-            )
     check(aten.upsample_nearest1d.default, x[:, :, 0].contiguous(), [9], None)
-    check(
-        aten.upsample_linear1d.default,
-        x[:, :, 0].contiguous(),
-        [9],
-        False,
-        None,
-        tolerance=1e-5 if dtype != torch.bfloat16 else None,
-    )
-    check(
-        aten.upsample_bilinear2d.default,
-        x.to(memory_format=torch.channels_last),
-        [8, 8],
-        False,
-        tolerance=1e-5 if dtype != torch.bfloat16 else None,
-    )
