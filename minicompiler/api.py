@@ -107,7 +107,7 @@ class Region:
             convert.Options(self.fullgraph, strict=config.verify),
         )
         if isinstance(made, convert.Skip):
-            return None
+            return None if made.guards is None else cache.Compiled(made.guards, None)
         return cache.Compiled(made.guards, made.replacement, made.source)
 
     def compile_graph(self, gm: fx.GraphModule, example_inputs: list[Any]) -> pipeline.Graph:

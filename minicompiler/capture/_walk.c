@@ -138,8 +138,8 @@ static PyObject *walk_call(PyObject *self, PyObject *args, PyObject *keywords)
         if (PyErr_Occurred()) return NULL;
         Py_RETURN_NONE;
     }
-    if (!walk_briefly(w, root) && !walk(w, root, 0)) { /* versions may be noted that were not followed up: never walk again */
-        w->moved = 1;
+    if (!walk_briefly(w, root) && !walk(w, root, 0)) {
+        w->moved = 1; /* versions may be noted that were not followed up: never walk again */
         Py_DECREF(found);
         Py_RETURN_NONE;
     }
@@ -231,8 +231,8 @@ failed:
 static PyTypeObject walk_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "minicompiler.capture._frame_hook.Walk",
-    .tp_doc = "Walk(((kind, parent, key), ...), (step wanted, ...), root); walk(root) -> a tuple of\n"
-              "the values wanted, or None once anything on the way is not what it was.",
+    .tp_doc = "Walk(((kind, parent, key), ...), (step wanted, ...), root); walk(root) -> a tuple\n"
+              "of the values wanted, or None once anything on the way is not what it was.",
     .tp_basicsize = sizeof(Walk),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_traverse = walk_traverse,

@@ -15,11 +15,11 @@ import torch
 
 from . import attributes
 from . import data_model as model
-from .calls import PURE, REFUSED_CALLS, RULES, new_object, rule
+from .calls import PURE, REFUSED_CALLS, RULES, rule
 from .frame_hook import MISSING, type_lookup
 from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Function, Generator, Method, Obj
 from .values import Raised, Sequence, Set, Super, Tensor, Tuple, Value, const_bool, constant
-from .values import describe, python_value, refuse
+from .values import describe, new_exception, python_value, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
@@ -427,7 +427,7 @@ def _close(ev: "E", it: Value) -> Value:
         it.finished = True
         return NONE
     try:
-        model.send(ev, it, NONE, Raised(new_object(ev, GeneratorExit, [], {}), ev.at, ev.where()))  # type: ignore[arg-type]
+        model.send(ev, it, NONE, Raised(new_exception(GeneratorExit), ev.at, ev.where()))
     except Raised as raised:
         if issubclass(raised.value.cls, GeneratorExit | StopIteration):
             return NONE

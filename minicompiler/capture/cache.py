@@ -83,7 +83,7 @@ class CodeCache:
         """How many different things were compiled in this region for such a call. All modules share
         the code of nn.Module, so what was compiled for another instance does not count, up to a
         limit: each takes its time to be found not to fit."""
-        entries = self.of(region)
+        entries = [e for e in self.of(region) if e.compiled.replacement is not None]
         module = module_of(vector)
         if module is not None and len(entries) < MODULES * config.recompile_limit:
             entries = [e for e in entries if e.module is None or e.module() is module]
@@ -185,7 +185,8 @@ def find_or_compile(
     """The replacement for a call of `code` that no entry fits; None to leave it to Python.
 
     `compile` is called, once for several threads in need of the same, unless config.recompile_limit
-    artefacts exist already: then the code is left to Python for good, with one warning. It answers
+    artefacts exist already: then the code is left to Python for good, with one warning (without, if
+    that many answers were to leave it to Python under their guards). `compile` answers
     None for a frame that can never be compiled in this region; what it raises passes through. Why
     the entries before did not fit goes to the record (`recompile_reasons`).
     """
@@ -197,6 +198,10 @@ def find_or_compile(
             return found.compiled.replacement  # another thread was faster
         cache.prune()
         if any(region is other for other in cache.given_up):
+            return None
+        left = [e for e in cache.of(region) if e.compiled.replacement is None]
+        if len(left) >= config.recompile_limit:
+            cache.give_up(region)
             return None
         made = cache.artefacts(region, vector)
         if made:

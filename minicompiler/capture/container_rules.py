@@ -301,9 +301,9 @@ def _sort(ev: "E", self: List, key: Value = NONE, reverse: Value = FALSE) -> Non
 @rule(sorted)
 def _sorted(ev: "E", items: Value, key: Value = NONE, reverse: Value = FALSE) -> Value:
     # the keys of a set differ, so its own order does not matter
-    unordered = isinstance(items, Set) and constant(key) is None
-    found = list(items.items.values()) if unordered else model.unpack(ev, items)  # type: ignore[attr-defined]
-    return List(sort(ev, found, key, reverse))
+    if isinstance(items, Set) and constant(key) is None:
+        return List(sort(ev, list(items.items.values()), key, reverse))
+    return List(sort(ev, model.unpack(ev, items), key, reverse))
 
 
 def sort(ev: "E", items: list[Value], key: Value, reverse: Value) -> list[Value]:

@@ -40,6 +40,9 @@ COMPILED_PARTS: tuple[str, ...] = (
     "torch.distributions",
 )
 COMPILED_PARTS += ("minicompiler.api",)  # calls a compiled module
+# A module is captured as part of what calls it, or by its own `forward`.
+for _call in (torch.nn.Module._wrapped_call_impl, torch.nn.Module._call_impl):
+    frame_hook.skip(_call.__code__)
 REFUSED_FLAGS = 0x20 | 0x80 | 0x100 | 0x200  # generators and coroutines
 
 
@@ -52,7 +55,10 @@ class Converted:
 
 @dataclass(frozen=True)
 class Skip:
+    """`guards`: what was read until capture gave up; None where no call is worth compiling."""
+
     reason: str
+    guards: GuardSet | None = None
 
 
 @dataclass
@@ -122,7 +128,7 @@ def convert(
         step = break_step(frame, at)
         again = attempt.break_at is not None and step >= attempt.break_at
         if step == 0 or again or not beyond_head(frame, step):
-            return Skip(why.reason)
+            return skip(why.reason, ev, frame)
         attempt = Attempt(step, why.reason, where)
 
 
@@ -204,7 +210,7 @@ def finish(
     text = Text(ev, [*parameters(code), *code.co_freevars], builtins)
     if found is not None:
         if not worth:
-            return Skip("no tensor operations")
+            return skip("no tensor operations", ev, frame)
         result = text.value(found)
         text.effects()
         text.after.append(f"return {result}")
@@ -288,6 +294,12 @@ def guard_aliasing(ev: Evaluation, frame: Frame) -> None:
 
 def is_outside(v: Value) -> bool:
     return v.source is not None and not isinstance(v.source.root, ConstSource)
+
+
+def skip(reason: str, ev: Evaluation, frame: Frame) -> Skip:
+    """Another call may be worth it if this one has to do with tensors and depends on something."""
+    decided = handles_tensors(frame) and any(g.source is not None for g in ev.guards.rows)
+    return Skip(reason, ev.guards if decided else None)
 
 
 def handles_tensors(frame: Frame) -> bool:

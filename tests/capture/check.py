@@ -62,7 +62,7 @@ def capture(fn: Callable[..., Any], run: Run, **options: Any) -> Callable[..., A
             )
             if isinstance(made, Skip):
                 run.skips.append(f"{code.co_name}: {made.reason}")
-                return None
+                return None if made.guards is None else cache.Compiled(made.guards, None)
             assert isinstance(made, Converted)
             run.frames += 1
             run.texts.append(made.source)

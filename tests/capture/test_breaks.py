@@ -361,3 +361,37 @@ def test_fullgraph_names_line_construct_and_way_out():
     assert "branches on the value of a tensor" in str(caught.value)
     assert "torch.where" in str(caught.value)
     assert f"{__file__}:{f.__code__.co_firstlineno + 2}" in str(caught.value)
+
+
+def test_a_frame_left_for_one_kind_of_argument_is_compiled_for_another():
+    def f(x, flag):
+        if flag:
+            return x
+        return x * 2
+
+    run = Run()
+    compiled = capture(f, run)
+    for flag in (True, False, True, False):
+        assert torch.equal(compiled(x(), flag), f(x(), flag))
+    assert len(run.graphs) == 1 and run.skips == ["f: no tensor operations"]
+
+
+def test_a_frame_that_is_left_again_and_again_is_given_up_in_silence(recwarn):
+    def f(x, n):
+        return x if n else None
+
+    run = Run()
+    compiled = capture(f, run)
+    for n in range(1, 30):
+        assert compiled(x(), n) is not None
+    assert len(run.skips) == 8 and not recwarn.list
+
+
+def test_a_module_breaks_in_its_forward_only():
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            y = x + 1
+            print(y.sum())
+            return y * 2
+
+    check_against_eager(Net(), x(), graphs=2, breaks=1)

@@ -68,10 +68,9 @@ LITERALS += (torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 def is_literal(real: object) -> bool:
     """Immutable, without identity worth keeping, equal by value: evaluated as itself."""
-    cls = type(real)
-    if cls is slice:
-        return all(is_literal(p) for p in (real.start, real.stop, real.step))  # type: ignore[attr-defined]
-    return cls in LITERALS or isinstance(real, enum.Enum)
+    if isinstance(real, slice):
+        return all(map(is_literal, (real.start, real.stop, real.step)))
+    return type(real) in LITERALS or isinstance(real, enum.Enum)
 
 
 class Value:
