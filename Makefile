@@ -62,7 +62,7 @@ budget: $(STAMP)  ## code lines by folder against their ceilings
 	$(BIN)/python minicompiler/tools/budget.py
 
 test-all: doctor $(STAMP)  ## every test, then the fast suite on the other Pythons found
-	$(PYTEST) $(WORKERS) $(ARGS)
+	HYPOTHESIS_PROFILE=random $(PYTEST) $(WORKERS) $(ARGS)
 	@this=$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 	for v in $(OTHERS); do \
 	  test "$$v" = "$$this" && continue; \

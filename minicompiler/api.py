@@ -97,15 +97,16 @@ class Region:
         self, code: types.CodeType, function: types.FunctionType, vector: tuple[Any, ...]
     ) -> cache.Compiled | None:
         """Capture the frame and compile its graph."""
-        made = convert.convert(
-            code,
-            function,
-            vector,
-            function.__globals__,
-            getattr(function, "__builtins__"),  # noqa: B009  (typeshed does not know it)
-            self.compile_graph,
-            convert.Options(self.fullgraph, strict=config.verify),
-        )
+        with report.current().stage("capture"):
+            made = convert.convert(
+                code,
+                function,
+                vector,
+                function.__globals__,
+                getattr(function, "__builtins__"),  # noqa: B009  (typeshed does not know it)
+                self.compile_graph,
+                convert.Options(self.fullgraph, strict=config.verify),
+            )
         if isinstance(made, convert.Skip):
             return None if made.guards is None else cache.Compiled(made.guards, None)
         return cache.Compiled(made.guards, made.replacement, made.source)
