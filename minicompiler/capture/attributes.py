@@ -111,7 +111,7 @@ def bind(ev: "Evaluation", raw: Any, source: Any, v: Value, name: str) -> Value:
     if kind is FunctionType:
         return Method(ev.wrap(raw, source), v)
     if kind is classmethod:
-        return bind_class(ev, ev.wrap(raw.__func__, field(source, "__func__")), ev.class_of(v))
+        return Method(ev.wrap(raw.__func__, field(source, "__func__")), ev.class_of(v))
     if kind is staticmethod:
         return ev.wrap(raw.__func__, field(source, "__func__"))
     if kind is property:
@@ -143,10 +143,6 @@ LRU_CACHE = type(functools.lru_cache(lambda: 0))
 METHOD_DESCRIPTORS = (type(list.append), type(int.__add__))
 
 
-def bind_class(ev: "Evaluation", function: Value, cls: Value) -> Value:
-    return Method(function, cls)
-
-
 def field(source: Any, name: str) -> Any:
     return None if source is None else sources.Field(source, name)
 
@@ -169,13 +165,9 @@ def c_attribute(ev: "Evaluation", v: Value, name: str) -> Value:
         return v.get(ev) or refuse("an empty cell")
     if isinstance(v, Slice) and name in ("start", "stop", "step"):
         return v.parts[("start", "stop", "step").index(name)]
-    if isinstance(v, Tuple) and v.real is ABSENT:  # torch.return_types: fields by position
-        for i in range(len(v)):
-            if (
-                getattr(v.cls, name, None) is MEMBERS(v.cls).get(name)
-                and field_at(v.cls, name) == i
-            ):
-                return v.at(ev, i)
+    fields = getattr(v.cls, "__match_args__", ())
+    if isinstance(v, Tuple) and v.real is ABSENT and name in fields:  # torch.return_types
+        return v.at(ev, fields.index(name))
     if isinstance(v.real, BaseException):
         refuse("attributes of an exception from outside")
     if v.real is not ABSENT:
@@ -197,15 +189,6 @@ def c_attribute(ev: "Evaluation", v: Value, name: str) -> Value:
             return args.at(ev, 0) if len(args) else NONE
     message = f"'{v.cls.__name__}' object has no attribute '{name}'"
     ev.throw(AttributeError, message)
-
-
-def MEMBERS(cls: type) -> dict[str, Any]:
-    return {k: x for k, x in vars(cls).items() if isinstance(x, MemberDescriptorType)}
-
-
-def field_at(cls: type, name: str) -> int:
-    names = list(MEMBERS(cls))
-    return names.index(name) if name in names else -1
 
 
 FUNCTION_FIELDS: dict[str, Callable[["Evaluation", Any], Value]] = {
@@ -262,7 +245,7 @@ def type_attribute(ev: "Evaluation", v: Obj, name: str) -> Value:
             ev.assume("ID", source, raw)
         kind = type(raw)
         if kind is classmethod:
-            return bind_class(ev, ev.wrap(raw.__func__, field(source, "__func__")), v)
+            return Method(ev.wrap(raw.__func__, field(source, "__func__")), v)
         if kind is staticmethod:
             return ev.wrap(raw.__func__, field(source, "__func__"))
         if isinstance(raw, ClassMethodDescriptorType):
@@ -275,9 +258,7 @@ def type_attribute(ev: "Evaluation", v: Obj, name: str) -> Value:
             return model.call(ev, ev.wrap(getter, None), [ev.wrap(raw, source), NONE, v], {})
         return ev.wrap(found, source if found is raw else None)
     if meta is not MISSING:
-        if isinstance(meta, FunctionType):
-            return Method(ev.wrap(meta, None), v)
-        if type(meta) in METHOD_DESCRIPTORS:
+        if type(meta) in (FunctionType, *METHOD_DESCRIPTORS):
             return Method(ev.wrap(meta, None), v)
         return ev.wrap(getattr(cls, name), None)
     try:
@@ -308,7 +289,7 @@ def super_attribute(ev: "Evaluation", v: Super, name: str) -> Value:
         if is_class and type(raw) is FunctionType:
             return ev.wrap(raw, source)
         if is_class and type(raw) is classmethod:
-            return bind_class(ev, ev.wrap(raw.__func__, None), of)
+            return Method(ev.wrap(raw.__func__, None), of)
         if name == "__new__":
             return ev.wrap(raw.__func__ if type(raw) is staticmethod else raw, None)
         return bind(ev, raw, source, of, name)

@@ -117,6 +117,17 @@ def binary(ev: "Evaluation", symbol: str, a: Value, b: Value, inplace: bool = Fa
         del tries[1]
     if inplace:
         tries.insert(0, (a, f"__i{name}__", b))
+    if (found := first_answer(ev, tries)) is not None:
+        return found
+    ev.throw(
+        TypeError,
+        f"unsupported operand type(s) for {symbol}{'=' if inplace else ''}: "
+        f"'{a.cls.__name__}' and '{b.cls.__name__}'",
+    )
+
+
+def first_answer(ev: "Evaluation", tries: list[tuple[Value, str, Value]]) -> Value | None:
+    """What the first method returns that is not NotImplemented; None if there is none."""
     for of, method, other in tries:
         if isinstance(of, Tensor):
             continue
@@ -125,11 +136,7 @@ def binary(ev: "Evaluation", symbol: str, a: Value, b: Value, inplace: bool = Fa
         found = call_special(ev, of, method, other)
         if found is not None and not is_not_implemented(found):
             return found
-    ev.throw(
-        TypeError,
-        f"unsupported operand type(s) for {symbol}{'=' if inplace else ''}: "
-        f"'{a.cls.__name__}' and '{b.cls.__name__}'",
-    )
+    return None
 
 
 def has_operator(v: Value, name: str) -> bool:
@@ -175,12 +182,8 @@ def compare(ev: "Evaluation", symbol: str, a: Value, b: Value) -> Value:
     tries = [(a, method, b), (b, reflected, a)]
     if issubclass(b.cls, a.cls) and b.cls is not a.cls:
         tries.reverse()
-    for of, name, other in tries:
-        if isinstance(of, Const) and type(type_lookup(of.cls, name)) is not FunctionType:
-            continue
-        found = call_special(ev, of, name, other)
-        if found is not None and not is_not_implemented(found):
-            return found
+    if (found := first_answer(ev, tries)) is not None:
+        return found
     if symbol in ("==", "!="):
         return TRUE if identical(ev, a, b) == (symbol == "==") else FALSE
     ev.throw(

@@ -20,6 +20,8 @@ ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 READS_LOCAL = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR", "DELETE_FAST"})
 READS_LOCAL |= {"LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
 
+WRITES_LOCAL = frozenset({"STORE_FAST", "STORE_FAST_MAYBE_NULL", "STORE_FAST_STORE_FAST"})
+
 
 @dataclass(slots=True)
 class Instruction:
@@ -158,17 +160,12 @@ class Code:
         writes: list[set[str]] = []
         for inst in self.instructions:
             names = inst.argval if isinstance(inst.argval, tuple) else (inst.argval,)
-            name = inst.opname
-            read: set[str] = set()
-            written: set[str] = set()
-            if name in READS_LOCAL:
-                read, written = set(names), set()
-            elif name == "STORE_FAST_LOAD_FAST":
-                read, written = {names[1]} - {names[0]}, {names[0]}
-            elif name in ("STORE_FAST", "STORE_FAST_STORE_FAST"):
-                read, written = set(), set(names)
-            reads.append(read)
-            writes.append(written)
+            if inst.opname == "STORE_FAST_LOAD_FAST":
+                reads.append({names[1]} - {names[0]})
+                writes.append({names[0]})
+            else:
+                reads.append(set(names) if inst.opname in READS_LOCAL else set())
+                writes.append(set(names) if inst.opname in WRITES_LOCAL else set())
         n = len(self.instructions)
         live: list[frozenset[str]] = [frozenset()] * (n + 1)
         changed = True

@@ -5,6 +5,8 @@ tensors in order of first use. Invariant: every node's meta has "val" (a fake or
 "stack" (the user's line); evaluation of a call on fakes never changes a real tensor.
 """
 
+# ruff: noqa: I001  (imports fill their lines)
+
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,22 +18,8 @@ from ..errors import Unsupported
 from ..symbolic.fake import FakeMode
 from . import data_model as model
 from .source import Source
-from .values import (
-    ABSENT,
-    Const,
-    Dict,
-    Generator,
-    Iterator,
-    Sequence,
-    Slice,
-    Tensor,
-    Tuple,
-    Value,
-    constant,
-    describe,
-    python_value,
-    refuse,
-)
+from .values import ABSENT, Const, Dict, Generator, Iterator, Sequence, Slice, Tensor, Tuple, Value
+from .values import constant, describe, python_value, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation

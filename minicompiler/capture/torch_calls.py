@@ -79,13 +79,7 @@ def _hashable(real: Any) -> bool:
 
 
 VARIABLE_FUNCTIONS = torch.add.__self__  # type: ignore[attr-defined]
-NATIVE_MODULES: tuple[str, ...] = (
-    "torch._C._nn",
-    "torch._C._special",
-    "torch._C._linalg",
-    "torch._C._fft",
-)
-NATIVE_MODULES += ("torch._C._sparse", "torch._C._nested")
+NATIVE_MODULES = [f"torch._C._{name}" for name in "nn special linalg fft sparse nested".split()]
 TENSOR_PYTHON = """norm split unique_consecutive stft istft __rsub__ __rdiv__ __rpow__ __pow__
 __ipow__ __rmatmul__ __rfloordiv__ __rmod__ __rtruediv__ __rlshift__ __rrshift__ unflatten
 is_shared lu dim_order refine_names align_to rename index_put_ __contains__ __abs__ __neg__
@@ -136,11 +130,7 @@ def tensor_attribute(ev: "E", v: Tensor, name: str) -> Value:
         return ev.wrap(v.cls, None)
     raw = type_lookup(v.cls, name)
     if raw is not MISSING:
-        if isinstance(raw, FunctionType):
-            if is_operator(raw) or raw.__module__ == "torch._tensor":
-                return Method(ev.wrap(raw, None), v)
-            return Method(ev.wrap(raw, None), v)
-        if type(raw) in attributes.METHOD_DESCRIPTORS:
+        if type(raw) in (FunctionType, *attributes.METHOD_DESCRIPTORS):
             return Method(ev.wrap(raw, None), v)
         if isinstance(raw, GetSetDescriptorType | property):
             refuse(f"Tensor.{name}")
@@ -201,39 +191,30 @@ def _nesting(ev: "E") -> Value:
     return Const(1)
 
 
-@rule(torch.clear_autocast_cache)
-def _clear_cache(ev: "E") -> None:
-    """Nothing to do."""
-
-
 rule(torch.is_inference_mode_enabled)(lambda ev: Const(torch.is_inference_mode_enabled()))
 
 
 REFUSED_CALLS[torch._C._InferenceMode] = ("enters inference mode", "use torch.no_grad()")
-PURE |= {torch._C._are_functorch_transforms_active, torch._C._is_torch_function_mode_enabled}
-PURE |= {torch._C._is_torch_function_enabled, torch.is_anomaly_enabled}
-PURE |= {torch.amp.autocast_mode.is_autocast_available, torch._C._len_torch_function_stack}
-PURE |= {
-    torch._C._len_torch_dispatch_stack,
-    torch._C._get_cudnn_enabled,
-    torch.backends.mha.get_fastpath_enabled,
-}
-PURE |= {torch._C._get_privateuse1_backend_name, torch.get_autocast_gpu_dtype}
-PURE |= {torch.get_autocast_cpu_dtype, torch._C._autograd._profiler_enabled}
+STATE = """_are_functorch_transforms_active _is_torch_function_mode_enabled _get_cudnn_enabled
+_is_torch_function_enabled _len_torch_function_stack _len_torch_dispatch_stack
+_get_privateuse1_backend_name""".split()
+PURE |= {getattr(torch._C, name) for name in STATE}
+PURE |= {torch.amp.autocast_mode.is_autocast_available, torch.backends.mha.get_fastpath_enabled}
+PURE |= {torch.get_autocast_cpu_dtype, torch.get_autocast_gpu_dtype, torch.is_anomaly_enabled}
+PURE |= {torch._C._autograd._profiler_enabled}
 
 
 # ---------------------------------------------------------------- questions about compilation
 rule(torch.compiler.is_compiling, torch.compiler.is_dynamo_compiling)(lambda ev: TRUE)
 
 
-@rule(torch._jit_internal.is_scripting, torch.jit._trace.is_tracing, torch.compiler.is_exporting)
-def _is_tracing(ev: "E") -> Value:
-    return FALSE
+for _question in (torch._jit_internal.is_scripting, torch.jit._trace.is_tracing):
+    rule(_question)(lambda ev: FALSE)
+rule(torch.compiler.is_exporting)(lambda ev: FALSE)
 
 
-@rule(torch._C._log_api_usage_once)
-def _log_usage(ev: "E", *args: Value) -> None:
-    """Nothing to do."""
+# nothing to do
+rule(torch._C._log_api_usage_once, torch.clear_autocast_cache)(lambda ev, *args: None)
 
 
 @rule(torch.overrides.has_torch_function, torch._C._has_torch_function)

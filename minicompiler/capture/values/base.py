@@ -7,22 +7,8 @@ after the graph. An `Obj` without is new: it is built only if it escapes.
 
 import enum
 import sys
+import types
 from dataclasses import dataclass
-from types import (
-    BuiltinFunctionType,
-    ClassMethodDescriptorType,
-    CodeType,
-    EllipsisType,
-    FunctionType,
-    GetSetDescriptorType,
-    MemberDescriptorType,
-    MethodDescriptorType,
-    MethodWrapperType,
-    ModuleType,
-    NoneType,
-    NotImplementedType,
-    WrapperDescriptorType,
-)
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
@@ -51,18 +37,8 @@ class Absent(enum.Enum):
 
 ABSENT = Absent.ABSENT
 
-LITERALS: tuple[type, ...] = (
-    int,
-    float,
-    complex,
-    bool,
-    str,
-    bytes,
-    NoneType,
-    EllipsisType,
-    NotImplementedType,
-    range,
-)
+LITERALS: tuple[type, ...] = (int, float, complex, bool, str, bytes, range, types.NoneType)
+LITERALS += (types.EllipsisType, types.NotImplementedType)
 LITERALS += (torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
@@ -113,7 +89,7 @@ class Null(Value):
 
     @property
     def cls(self) -> type:
-        return NoneType
+        return types.NoneType
 
 
 NULL = Null()
@@ -192,7 +168,7 @@ def constant(v: Value) -> Any:
     if isinstance(v, Slice):
         parts = [constant(p) for p in v.parts]
         return ABSENT if any(p is ABSENT for p in parts) else slice(*parts)
-    if isinstance(v, Obj) and isinstance(v.real, (*FIXED, FunctionType)):
+    if isinstance(v, Obj) and isinstance(v.real, (*FIXED, types.FunctionType)):
         return v.real
     return ABSENT
 
@@ -213,9 +189,25 @@ def describe(v: Value) -> str:
 
 # Objects whose identity is all that a guard needs to know. They are passed as they are to pure
 # functions that run while evaluating.
-FIXED: tuple[type, ...] = (type, ModuleType, BuiltinFunctionType, MethodDescriptorType)
-FIXED += (WrapperDescriptorType, MethodWrapperType, ClassMethodDescriptorType, CodeType)
-FIXED += (GetSetDescriptorType, MemberDescriptorType, staticmethod, classmethod, property)
+FIXED: tuple[type, ...] = (
+    type,
+    types.ModuleType,
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+)
+FIXED += (
+    types.WrapperDescriptorType,
+    types.MethodWrapperType,
+    types.ClassMethodDescriptorType,
+    types.CodeType,
+)
+FIXED += (
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    staticmethod,
+    classmethod,
+    property,
+)
 
 
 def is_fixed(real: Any) -> bool:
