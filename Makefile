@@ -14,7 +14,7 @@ STAMP := $(VENV)/.stamp
 HOOK := $(wildcard minicompiler/capture/*.c)
 # Threads that wait must not spin: the workers share the cores.
 PYTEST := OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m pytest -q
-WORKERS ?=
+WORKERS ?= -n 2
 OTHERS := 3.11 3.12 3.13 3.14
 
 .DEFAULT_GOAL := help

@@ -168,7 +168,9 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize("target,args,kwargs", CALLS, ids=lambda v: str(v)[:30])
+@pytest.mark.parametrize(
+    "target,args,kwargs", CALLS, ids=[f"{n}-{c[0]}" for n, c in enumerate(CALLS)]
+)
 def test_arguments_of_every_kind(planned, target, args, kwargs):
     """Tensors become constants of the plan; all else must arrive as eager would get it."""
     given = args(torch.randn(2, 3))
