@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import data_model as model
 from . import source as sources
 from .frame_hook import MISSING, own_dict, type_lookup
+from .source import field
 from .values import ABSENT, FALSE, NONE, Cell, Const, Dict, Function, Method, Obj, Raised, Slice
 from .values import Super, Tensor, Tuple, Value, describe, new_exception, refuse, trusted
 
@@ -141,10 +142,6 @@ def bind(ev: "Evaluation", raw: Any, source: Any, v: Value, name: str) -> Value:
 TUPLE_GETTER = type(vars(collections.namedtuple("_", "field"))["field"])
 LRU_CACHE = type(functools.lru_cache(lambda: 0))
 METHOD_DESCRIPTORS = (type(list.append), type(int.__add__))
-
-
-def field(source: Any, name: str) -> Any:
-    return None if source is None else sources.Field(source, name)
 
 
 def c_attribute(ev: "Evaluation", v: Value, name: str) -> Value:

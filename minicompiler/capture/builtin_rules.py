@@ -130,11 +130,6 @@ rule(BaseException.with_traceback)(lambda ev, v, tb: v)
 rule(object.__new__)(lambda ev, cls, *args, **kwargs: Obj(cls.real))
 
 
-@rule(object.__init_subclass__, object.__subclasshook__)
-def _subclass(ev: "E", *args: Value) -> None:
-    """Nothing to do."""
-
-
 rule(object.__eq__)(lambda ev, a, b: TRUE if model.identical(ev, a, b) else Const(NotImplemented))
 
 
@@ -156,9 +151,6 @@ def _type_call(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
     from .calls import instantiate
 
     return instantiate(ev, cls, list(args), kwargs)
-
-
-rule(type.__subclasses__, type.mro)(lambda ev, cls: refuse("asks for the classes around a class"))
 
 
 @rule(type.__or__, type.__ror__)
@@ -183,11 +175,6 @@ def _super(ev: "E", *args: Value) -> Value:
     if start_found is None or of_found is None:
         return refuse("super() without a class around it")
     return Super(start_found, of_found)
-
-
-@rule(super.__init__, super.__getattribute__)
-def _super_direct(ev: "E", *args: Value) -> Value:
-    return refuse("uses a super object directly")
 
 
 @rule(functools.partial)
@@ -395,7 +382,6 @@ def _callable(ev: "E", v: Value) -> Value:
 
 
 rule(vars)(lambda ev, v: attributes.getattr_(ev, v, "__dict__"))
-rule(dir)(lambda ev, *v: refuse("dir()"))
 
 
 # ---------------------------------------------------------------- generators and iterators

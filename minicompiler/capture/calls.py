@@ -15,6 +15,7 @@ import torch
 from . import attributes
 from . import data_model as model
 from .frame_hook import MISSING, type_lookup
+from .source import field
 from .values import ABSENT, NONE, Const, Function, Generator, Iterator, Method, Obj, Tensor, Tuple
 from .values import Value, describe, is_literal, refuse
 
@@ -177,9 +178,7 @@ def instantiate(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str
         refuse(f"instantiates the abstract class {cls.__name__}")
     if isinstance(new_function, FunctionType):
         source = ev.class_source(fn, "__new__")
-        made = call(
-            ev, ev.wrap(new_function, attributes.field(source, "__func__")), [fn, *args], kwargs
-        )
+        made = call(ev, ev.wrap(new_function, field(source, "__func__")), [fn, *args], kwargs)
     else:
         made = new_object(ev, cls, args, kwargs)
     made.born = ev.at

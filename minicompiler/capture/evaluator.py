@@ -22,13 +22,14 @@ from . import source as sources
 from .frame import Frame
 from .graph import CapturedGraph
 from .side_effects import Effects
-from .source import Attr, ClassAttr, Field, Item, ItemAs, ModuleItem, OwnDict, Source, TypeOf
+from .source import Attr, ClassAttr, Field, Item, ItemAs, ModuleItem, OwnDict, Source, TypeOf, field
 from .values import ABSENT, FALSE, NONE, TRUE, FIXED, Cell, Const, Dict, Function, Generator, Lazy
 from .values import List, Method, Obj, Set, Slice, Tuple, Value, is_fixed, is_literal, refuse
 from .values import throw, trusted
 
 # What a trusted module defines under a name and does not change.
 AS_THEY_ARE = (*FIXED, FunctionType, torch.dtype, torch.layout, torch.memory_format)
+SLICE_PARTS = ("start", "stop", "step")
 MODULE_TABLES = ("_modules", "_parameters", "_buffers")
 SINGLETONS = {None: NONE, True: TRUE, False: FALSE}
 
@@ -110,7 +111,7 @@ class Evaluation:
                 self.assume(*identity(real, source))
             return self._wrap_callable(real, source)
         if cls is type(slice(0)):
-            return Slice([self.wrap(p, part(source, n)) for n, p in slice_parts(real)])
+            return Slice([self.wrap(getattr(real, n), field(source, n)) for n in SLICE_PARTS])
         if source is None and cls not in (tuple, torch.Size):
             source = sources.Const(real)  # mutable: reached by reference, its contents guarded
         if source is not None:
@@ -134,9 +135,9 @@ class Evaluation:
         if isinstance(real, FunctionType):
             return Function.outside(self, real, source)
         if isinstance(real, MethodType):
-            function = self.wrap(real.__func__, part(source, "__func__"))
+            function = self.wrap(real.__func__, field(source, "__func__"))
             return Method(
-                function, self.wrap(real.__self__, part(source, "__self__")), real, source
+                function, self.wrap(real.__self__, field(source, "__self__")), real, source
             )
         return Obj(type(real), real, source)
 
@@ -193,9 +194,6 @@ class Evaluation:
         if isinstance(real, dict):
             return dict.get(real, key, ABSENT)
         return real.get(key, ABSENT)
-
-    def keys_of(self, real: Any) -> list[Any]:
-        return list(sources.keys_of(real))
 
     def item_source(self, of: Dict, raw: Any, position: int | None = None) -> Source | None:
         """How the value under key `raw` is reached; none for what trusted modules define."""
@@ -275,11 +273,3 @@ def identity(real: Any, source: Source) -> tuple[str, Source, Any]:
     """The guard that says which object this is, as far as evaluation takes it for known."""
     known = is_fixed(real) or isinstance(real, FunctionType)
     return ("ID", source, real) if known else ("TYPE", source, type(real))
-
-
-def part(source: Source | None, name: str) -> Source | None:
-    return None if source is None else Field(source, name)
-
-
-def slice_parts(s: slice) -> list[tuple[str, Any]]:
-    return [("start", s.start), ("stop", s.stop), ("step", s.step)]

@@ -341,38 +341,6 @@ def accumulate(iterable: Any, function: Any = operator.add, *, initial: Any = No
         yield total
 
 
-@replaces(itertools.zip_longest)
-def zip_longest(*iterables: Any, fillvalue: Any = None) -> Iterator[Any]:
-    columns = [list(i) for i in iterables]
-    for i in range(max([len(c) for c in columns], default=0)):
-        yield tuple([c[i] if i < len(c) else fillvalue for c in columns])
-
-
-@replaces(itertools.takewhile)
-def takewhile(predicate: Any, iterable: Any) -> Iterator[Any]:
-    for item in iterable:
-        if not predicate(item):
-            return
-        yield item
-
-
-@replaces(itertools.combinations)
-def combinations(iterable: Any, r: int) -> Iterator[Any]:
-    pool = tuple(iterable)
-    if r == 0:
-        yield ()
-        return
-    for i in range(len(pool)):
-        for rest in combinations(pool[i + 1 :], r - 1):
-            yield (pool[i], *rest)
-
-
-@replaces(itertools.pairwise)
-def pairwise(iterable: Any) -> Iterator[Any]:
-    items = list(iterable)
-    yield from zip(items, items[1:])
-
-
 # ---------------------------------------------------------------- torch
 class Context:
     """`ctx` of an autograd.Function whose backward will never run."""

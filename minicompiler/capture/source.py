@@ -247,6 +247,11 @@ class Field(Step):
         return f"{scope.read(self.of)}.{self.name}"
 
 
+def field(of: Source | None, name: str) -> Field | None:
+    """None for what is reached without a source."""
+    return None if of is None else Field(of, name)
+
+
 @path
 class Contents(Field):
     """What a cell holds; raises while the variable is unbound. `of` is a Cell or `closure(...)`."""

@@ -227,27 +227,13 @@ for _name in ("_has_torch_function_unary", "_has_torch_function_variadic"):
         RULES[getattr(torch._C, _name)] = _has_torch_function
 
 
-@rule(torch.is_floating_point, torch.is_complex)
-def _is_kind(ev: "E", v: Value) -> Value:
-    if not isinstance(v, Tensor):
-        return refuse("asks the dtype of something that is no tensor")
-    return ev.wrap(v.fake.is_floating_point(), None)
-
-
-RULES[torch.is_complex] = lambda ev, v: ev.wrap(v.fake.is_complex(), None)
-
-
 rule(torch.is_tensor)(lambda ev, v: TRUE if isinstance(v, Tensor) else FALSE)
 
 
 PURE.discard(torch.is_tensor)
 
 
-rule(torch.numel)(lambda ev, v: model.call_method(ev, v, "numel"))
-rule(torch.Tensor.__len__)(lambda ev, v: Const(model.length(ev, v)))
 rule(torch.Tensor.__iter__)(lambda ev, v: model.iter_(ev, v))
-rule(torch.Tensor.__setitem__)(lambda ev, v, key, value: model.setitem(ev, v, key, value))
-rule(torch.Tensor.__getitem__)(lambda ev, v, key: model.getitem(ev, v, key))
 rule(torch.Tensor.__hash__)(lambda ev, v: refuse("the hash of a tensor"))
 
 

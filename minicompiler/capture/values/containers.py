@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..frame_hook import type_lookup
 from ..source import Const as ConstSource
-from ..source import Source
+from ..source import Source, keys_of
 from .base import ABSENT, Const, Lazy, Obj, Value, is_literal, refuse
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Dict(Obj):
         if self.unread is None:
             return
         unread, known, self.items, self.unread = self.unread, self.items, {}, None
-        keys = ev.keys_of(unread)
+        keys = list(keys_of(unread))
         if self.source is not None:
             ev.assume("DICT_KEYS", self.source, keys)
         for position, raw in enumerate(keys):
@@ -227,7 +227,7 @@ class Dict(Obj):
             self.list_all(ev)  # a later store of this key comes last: order is ours from here on
         del self.items[k]
         self.stored.pop(k, None)
-        if not self.is_new and k in map(real_key, ev.keys_of(self.real)):
+        if not self.is_new and k in map(real_key, keys_of(self.real)):
             self.deleted[k] = key
         return True
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from ..source import Contents, Field, Source
+from ..source import Contents, Field, Source, field
 from ..source import closure as closure_source
 from .base import ABSENT, Const, Obj, Value, refuse
 from .containers import Dict, Sequence, Tuple
@@ -65,21 +65,17 @@ class Function(Obj):
     def outside(ev: "Evaluation", real: FunctionType, source: Source | None) -> "Function":
         """Code and defaults may be exchanged on a function: guarded, unless it is fixed."""
 
-        def part(name: str, value: Any) -> Value:
-            return ev.wrap(value, None if source is None else Field(source, name))
-
         if source is not None:
             ev.assume("ID", Field(source, "__code__"), real.__code__)
         cells = []
         for i, cell in enumerate(real.__closure__ or ()):
-            at = None if source is None else closure_source(source, i)
-            cells.append(ev.wrap_cell(cell, at))
+            cells.append(ev.wrap_cell(cell, None if source is None else closure_source(source, i)))
         return Function(
             real.__code__,
             ev.globals_of(real.__globals__, source),
             real.__qualname__,
-            part("__defaults__", real.__defaults__),
-            part("__kwdefaults__", real.__kwdefaults__),
+            ev.wrap(real.__defaults__, field(source, "__defaults__")),
+            ev.wrap(real.__kwdefaults__, field(source, "__kwdefaults__")),
             tuple(cells),
             real,
             source,
