@@ -41,13 +41,6 @@ def bounds(e: Expr, ranges: Ranges) -> Interval:
     return Interval(*_ends(e, ranges, {}))
 
 
-def fits_int64(e: Expr, ranges: Ranges) -> bool:
-    """Whether `e` and all that is computed on the way stay within int64."""
-    lo, hi = _ends(e, ranges, {})
-    inside = e.sort != "int" or (lo >= -(2**63) and hi < 2**63)
-    return inside and all(fits_int64(child, ranges) for child in e.args)
-
-
 def _ends(e: Expr, ranges: Ranges, memo: dict[Expr, Ends]) -> Ends:
     if e in memo:
         return memo[e]

@@ -96,10 +96,6 @@ RULES |= {
 # --- reductions ----------------------------------------------------------------------------------
 
 
-def total(device: Any, x: Tensor, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-    return call(aten.sum.dim_IntList, x, dim, keepdim, dtype=dtype)
-
-
 def spread(device: Any, x: Tensor, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
     if x.is_complex():
         raise Stop
@@ -125,7 +121,6 @@ def cross_entropy(device: Any, x: Tensor, y: Tensor, w: Any = None, reduction: i
 RULES |= {
     **dict.fromkeys(("max", "min"), lambda device, x, *_: new((), x.dtype)),
     **dict.fromkeys(("dot", "vdot"), dot),
-    **dict.fromkeys(("prod", "nansum"), total),
     **dict.fromkeys(("std.correction", "var.correction", "logsumexp"), spread),
     **dict.fromkeys(
         ("std_mean.correction", "var_mean.correction"),
@@ -153,11 +148,6 @@ def index(device: Any, x: Tensor, indices: Sequence[Any]) -> Any:
     return from_aten(aten.index.Tensor)((x, indices), {}, device)
 
 
-def index_select(device: Any, x: Tensor, dim: int, i: Tensor) -> Tensor:
-    d = dim % max(x.dim(), 1)
-    return new([i.numel() if k == d else n for k, n in enumerate(x.shape)], x.dtype)
-
-
 def repeat(device: Any, x: Tensor, times: Sequence[Any]) -> Tensor:
     size = [1] * (len(times) - x.dim()) + list(x.shape)
     return new([n * t for n, t in zip(size, times)], x.dtype)
@@ -166,13 +156,9 @@ def repeat(device: Any, x: Tensor, times: Sequence[Any]) -> Tensor:
 RULES |= {
     **dict.fromkeys(("arange", "arange.start", "arange.start_step"), arange),
     "index.Tensor": index,
-    "index_select": index_select,
     "repeat": repeat,
     "flip": lambda device, x, dims: like(x),
     "roll": lambda device, x, *_: new(x.shape, x.dtype) if x.numel() else like(x),
-    "embedding_dense_backward": lambda device, grad, i, rows, *_: new(
-        (rows, grad.shape[-1]), grad.dtype
-    ),
 }
 
 # --- normalisation -------------------------------------------------------------------------------
@@ -198,10 +184,9 @@ def layer_norm(device: Any, x: Tensor, shape: Any, w: Any, b: Any, eps: float) -
     return new(x.shape, x.dtype), *statistics(device, x, w, size)
 
 
-def group_norm(
-    device: Any, x: Tensor, w: Any, b: Any, n: Any, c: Any, hw: Any, g: Any, _: Any
-) -> Any:
-    return image(x), *statistics(CPU, x, w, (n, g))  # here the GPU follows the CPU
+def group_norm(device: Any, x: Tensor, w: Any, b: Any, *sizes: Any) -> Any:
+    n, _c, _hw, groups, _eps = sizes
+    return image(x), *statistics(CPU, x, w, (n, groups))  # here the GPU follows the CPU
 
 
 def batch_norm(

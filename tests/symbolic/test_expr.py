@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from minicompiler.symbolic import Const, Expr, Interval, as_expr, bounds, index_range, simplify, sym
 from minicompiler.symbolic import expr as ex
-from minicompiler.symbolic.ranges import fits_int64, proves_nonneg
+from minicompiler.symbolic.ranges import proves_nonneg
 
 quick = settings(max_examples=120, deadline=None)
 NAMES = ["i0", "i1", "s0"]
@@ -252,14 +252,6 @@ def test_copies_are_the_same_node() -> None:
     assert pickle.loads(pickle.dumps(e)) is e
     assert copy.deepcopy([e])[0] is e and copy.copy(e) is e
     assert eval(repr(e), {"min": ex.min_, **{n: sym(n) for n in NAMES}}) is e
-
-
-def test_int64_bounds() -> None:
-    ranges = {i0: Interval(0, 2**40), i1: Interval(0, 2**20)}
-    assert fits_int64(i0 * i1, ranges)
-    assert not fits_int64(i0 * i0, ranges)
-    assert not fits_int64((i0 * i0) % 7, ranges)
-    assert not fits_int64(s0, {})
 
 
 def test_interning_from_many_threads() -> None:
