@@ -15,7 +15,7 @@ import torch
 
 from . import attributes
 from . import data_model as model
-from .calls import PURE, REFUSED_CALLS, RULES, rule
+from .calls import PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
 from .frame_hook import MISSING, type_lookup
 from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Function, Generator, Method, Obj
 from .values import Raised, Sequence, Set, Super, Tensor, Tuple, Value, const_bool, constant
@@ -133,24 +133,12 @@ rule(object.__new__)(lambda ev, cls, *args, **kwargs: Obj(cls.real))
 rule(object.__eq__)(lambda ev, a, b: TRUE if model.identical(ev, a, b) else Const(NotImplemented))
 
 
-@rule(object.__ne__)
-def _object_ne(ev: "E", a: Value, b: Value) -> Value:
-    found = model.call_special(ev, a, "__eq__", b)
-    if found is None or model.is_not_implemented(found):
-        return Const(NotImplemented)
-    return const_bool(not model.truth(ev, found))
-
-
 @rule(*(getattr(object, f"__{name}__") for name in ("lt", "le", "gt", "ge")))
 def _object_order(ev: "E", a: Value, b: Value) -> Value:
     return Const(NotImplemented)
 
 
-@rule(type.__call__)
-def _type_call(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
-    from .calls import instantiate
-
-    return instantiate(ev, cls, list(args), kwargs)
+rule(type.__call__)(lambda ev, cls, *args, **named: instantiate(ev, cls, list(args), named))
 
 
 @rule(type.__or__, type.__ror__)
@@ -190,16 +178,6 @@ def _partial(ev: "E", function: Value, *args: Value, **kwargs: Value) -> Value:
         named.set(ev, Const(name), value)
     made.fields = {"func": function, "args": Tuple(args), "keywords": named}
     return made
-
-
-@rule(functools.partial.__call__)
-def _partial_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
-    first = model.unpack(ev, attributes.getattr_(ev, v, "args"))
-    named = {
-        model.text(k): x for k, x in model.mapping_items(ev, attributes.getattr_(ev, v, "keywords"))
-    }
-    function = attributes.getattr_(ev, v, "func")
-    return model.call(ev, function, [*first, *args], named | kwargs)
 
 
 @rule(attributes.LRU_CACHE.__call__)
@@ -270,8 +248,6 @@ def _number(kind: Any, method: str) -> None:
         if args and isinstance(args[0], Obj) and constant(args[0]) is ABSENT:
             found = model.call_special(ev, args[0], method)
             return found if found is not None else refuse(f"{kind.__name__}({describe(args[0])})")
-        from .calls import fold
-
         return fold(ev, kind, list(args), kwargs)
 
 
@@ -300,16 +276,12 @@ def _text_rule(function: Any, methods: tuple[str, ...]) -> None:
         if isinstance(v, Const) or len(args) > 1:
             return model.fold(ev, function, *map(python_value, args))
         if isinstance(v, Sequence | Dict | Set):
-            from .calls import readable
-
             return model.fold(ev, function, readable(ev, v, function))
         if isinstance(v.real, type) and type(v.real).__repr__ is type.__repr__:
             return Const(function(v.real))
         if isinstance(v, Obj) and issubclass(v.cls, BaseException):
             raw = type_lookup(v.cls, methods[0])
             if type(raw) is not FunctionType:  # BaseException's, or that of KeyError, OSError ...
-                from .calls import readable
-
                 made = v.cls.__new__(v.cls, *readable(ev, v.fields["args"], function))
                 return model.fold(ev, function, made)
         for method in methods:
@@ -333,8 +305,6 @@ def _str_format(ev: "E", v: Value, *args: Value, **kwargs: Value) -> Value:
 
 
 def texts(ev: "E", args: Any) -> list[Any]:
-    from .calls import readable
-
     return [readable(ev, a, str.format) for a in args]
 
 

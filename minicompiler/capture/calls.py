@@ -110,7 +110,8 @@ def call_object(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str
     if bound is None:
         ev.throw(TypeError, f"'{fn.cls.__name__}' object is not callable")
     function = bound.function.real if isinstance(bound, Method) else None
-    if type(function) is type(int.__add__) and not found_in(RULES, function):
+    known = found_in(RULES, function) or found_in(POLYFILLS, function)
+    if type(function) is type(int.__add__) and not known:
         refuse(f"calls {describe(fn)}, which is not Python code")
     return call(ev, bound, args, kwargs)
 

@@ -230,9 +230,10 @@ def ordered_eq(self: Any, other: Any) -> Any:
     return dict.__eq__(self, other)
 
 
-@replaces(dict.__ne__, collections.OrderedDict.__ne__)
-def dict_ne(self: Any, other: Any) -> Any:
-    equal = self.__eq__(other)
+@replaces(object.__ne__, dict.__ne__, collections.OrderedDict.__ne__)
+def not_equal(self: Any, other: Any) -> Any:
+    cls: Any = type(self)
+    equal = cls.__eq__(self, other)
     return equal if equal is NotImplemented else not equal
 
 
@@ -253,6 +254,11 @@ def reduce(function: Any, iterable: Any, initial: Any = missing_initial, /) -> A
     for item in it:
         value = function(value, item)
     return value
+
+
+@replaces(functools.partial.__call__)
+def partial_call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return self.func(*self.args, *args, **{**self.keywords, **kwargs})
 
 
 @replaces(operator.itemgetter)
