@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .table import Rule, in_float32, rule, wide
+from .table import Rule, in_float32, rule
 
 aten = torch.ops.aten
 
@@ -85,8 +85,10 @@ class Windows:
         i = torch.arange(self.outputs[d], device=self.x.device)
         return i * self.stride[d] - self.pad[d]
 
-    def along(self, values: Tensor, d: int) -> Tensor:
-        return values.reshape([-1] + [1] * (self.dims - 1 - d))
+
+def along(values: Tensor, d: int, dims: int) -> Tensor:
+    """A vector over dimension d of an image of `dims` dimensions, against the image."""
+    return values.reshape([-1] + [1] * (dims - 1 - d))
 
 
 # ---------------------------------------------------------------------------------------- pooling
@@ -100,7 +102,7 @@ def _share(w: Windows, total: Any, count_padding: bool = True, divisor: int | No
         if not count_padding:
             first, last = torch.clamp_min(first, 0), torch.clamp_max(last, w.inputs[d])
         whole = not any(w.padding)
-        total = total / (w.kernel[d] if whole else w.along(last - first, d))
+        total = total / (w.kernel[d] if whole else along(last - first, d, w.dims))
     return total / divisor if divisor else total
 
 
@@ -134,7 +136,7 @@ def _max_pool(dims: int) -> Rule:
             step, at = w.dilation[d], w.starts(d) + p * w.dilation[d]
             if not any(place):  # a window counts from its first element inside the image
                 at = torch.where(at < 0, at + (step - 1 - at) // step * step, at)
-            index = index * w.inputs[d] + w.along(at, d)
+            index = index * w.inputs[d] + along(at, d, w.dims)
         return index
 
     def f(
@@ -155,9 +157,10 @@ def _max_pool(dims: int) -> Rule:
 
 
 def _max_pool_backward(dims: int) -> Rule:
+    @in_float32
     def f(grad: Tensor, x: Tensor, *settings: Any) -> Any:
-        zeros, places = torch.zeros_like(wide(x)).flatten(-dims), settings[-1].flatten(-dims)
-        return zeros.scatter_add(-1, places, wide(grad).flatten(-dims)).reshape(x.shape)
+        zeros, places = torch.zeros_like(x).flatten(-dims), settings[-1].flatten(-dims)
+        return zeros.scatter_add(-1, places, grad.flatten(-dims)).reshape(x.shape)
 
     return f
 
@@ -192,7 +195,7 @@ def _border(pad: list[int], x: Tensor, reflect: bool) -> Where:
         before, after = pad[2 * (dims - 1 - d)], pad[2 * (dims - 1 - d) + 1]
         i = torch.arange(-before, n + after, device=x.device)
         inside = (n - 1) - torch.abs((n - 1) - torch.abs(i)) if reflect else i.clamp(0, n - 1)
-        where.append(inside.reshape([-1] + [1] * (dims - 1 - d)))
+        where.append(along(inside, d, dims))
     return where
 
 
@@ -205,15 +208,14 @@ def _nearest(
         i = torch.arange(out, dtype=torch.float32, device=like.device)
         source = torch.floor((i + offset) * (1.0 / scale if scale else n / out))
         index = torch.clamp_max(source, n - 1).to(torch.int64)
-        where.append(index.reshape([-1] + [1] * (dims - 1 - d)))
+        where.append(along(index, d, dims))
     return where
 
 
 @in_float32
 def _add_up(size: list[int], where: Where, grad: Tensor) -> Any:
     """The gradient of picking elements: each gains what was picked from it."""
-    zeros = torch.zeros(size, dtype=grad.dtype, device=grad.device)
-    return aten.index_put.default(zeros, where, grad, True)
+    return aten.index_put.default(grad.new_zeros(size), where, grad, True)
 
 
 def _padding_rules(reflect: bool) -> tuple[Rule, Rule]:
@@ -232,15 +234,14 @@ def _nearest_rules(dims: int, offset: float) -> tuple[Rule, Rule]:
 
 
 def _both(name: str, rules: tuple[Rule, Rule]) -> None:
-    for op, f in zip((name, f"{name}_backward"), rules):
-        rule(op)(f)
+    rule(name)(rules[0])
+    rule(f"{name}_backward")(rules[1])
 
 
 for _d in (1, 2, 3):
     if _d > 1:
         _both(f"avg_pool{_d}d", (_avg_pool(_d), _avg_pool_backward(_d)))
-        rule(f"max_pool{_d}d_with_indices")(_max_pool(_d))
-        rule(f"max_pool{_d}d_with_indices_backward")(_max_pool_backward(_d))
+        _both(f"max_pool{_d}d_with_indices", (_max_pool(_d), _max_pool_backward(_d)))
     _both(f"reflection_pad{_d}d", _padding_rules(reflect=True))
     _both(f"replication_pad{_d}d", _padding_rules(reflect=False))
     _both(f"upsample_nearest{_d}d", _nearest_rules(_d, 0.0))
