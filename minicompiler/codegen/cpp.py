@@ -81,6 +81,19 @@ def loop_text(name: str, start: str, stop: str, step: int = 1) -> str:
     return f"for (int64_t {name} = {start}; {name} < {stop}; {then})"
 
 
+def lanes_of(size: Expr) -> int:
+    """How many lanes a row has, by cycles: an addition takes 4 until the next of the same lanes
+    can start, what is left over comes 8 or 1 at a time, and in the end lanes fold in halves."""
+    if not size.is_const:
+        return LANES
+
+    def cycles(lanes: int) -> int:
+        steps, rest = divmod(int(size), lanes)
+        return 4 * steps + 4 * (rest // 8) + 2 * (rest % 8) + 3 * lanes.bit_length()
+
+    return min((LANES, 16, 8, 4, 1), key=cycles)
+
+
 def smaller(a: str, b: object) -> str:
     return f"minimum(int64_t({a}), int64_t({b}))"
 
@@ -117,7 +130,7 @@ class _Writer:
         self.columns: dict[str, str] = {}  # of sums over rows: the array that gathers them
         self.tiles: dict[tuple[str, Expr], str] = {}  # of loads: a turned copy
         self.mask: Value | None = None
-        self.lane, self.count = "lane", 0
+        self.count = 0
         self.symbols: dict[str, str] = {}
         self.checks: list[str] = []
 
@@ -351,8 +364,7 @@ class _Writer:
             start = f"{last.name}_chunk"
             heads.append(loop_text(start, "0", stop, limit))
         exact = bool(heads) and (chunks or int(size) >= 8 * LANES)
-        fits = min(LANES, int(size)) if size.is_const else LANES
-        lanes = self.strip if columns else 1 << max(fits.bit_length() - 1, 0)
+        lanes = self.strip if columns else lanes_of(size)
         for node in folds:
             self.folds[node.name] = self._accumulator(node, lanes, exact)
         made = [self.folds[node.name] for node in folds]
@@ -368,10 +380,28 @@ class _Writer:
                 self.line(*(fold.flush() if fold.exact else ()))
         for fold in made:
             self.line(*fold.finish())
+        self.results(folds)
+
+    def results(self, folds: list[Computed]) -> None:
+        """What the accumulators hold, where others find it."""
+        columns = self.nest.columns
+        for node in folds:
+            fold, number = self.folds[node.name], self.number[node.name]
+            if columns:
+                self.arrays[node.name] = f"col{number}" if fold.at else f"{fold.name}_lanes"
+            if columns and fold.at:
+                self.line(f"int64_t col{number}[{self.strip}];")
+        if columns:  # accumulators of other columns are results as they are
+            folds = [
+                n for n in folds if self.folds[n.name].at or n.name not in self.kernel.internal
+            ]
         with self.lane_loop() if columns and folds else contextlib.nullcontext():
             for node in folds:
-                result = self.let(self.folds[node.name].result, node.layout.dtype, self.here)
+                fold = self.folds[node.name]
+                result = self.let(fold.result, node.layout.dtype, self.here)
                 self.store(node, result, node.layout.index(self.nest.index))
+                if columns and fold.at:
+                    self.line(f"{self.arrays[node.name]}[lane] = {result.text};")
 
     def _accumulator(self, node: Computed, lanes: int, exact: bool) -> Accumulator:
         loop = node.loop
@@ -381,8 +411,6 @@ class _Writer:
             with ops.handling(DtypeHandler(self.layouts)):
                 dtype = loop.inner(self.nest.index, self.nest.folded)
         exact = exact and loop.kind == "sum" and dtype == torch.float32
-        if self.nest.columns and loop.kind not in POSITIONS:
-            self.arrays[node.name] = f"acc{self.number[node.name]}_lanes"
         return Accumulator(
             f"acc{self.number[node.name]}", loop.kind, dtype, lanes, self.nest.columns, exact
         )
@@ -408,13 +436,14 @@ class _Writer:
             self.run_nodes(nodes)
         if axis.size % lanes == 0:
             return
-        rest = self.text(axis.size // lanes * lanes)
+        rest, left = self.text(axis.size // lanes * lanes), self.text(axis.size % lanes)
         if start != "0":
-            rest = f"{stop} - ({stop} - {start}) % {lanes}"
-        self.lane = "0"
-        with self.block(loop_text(axis.name, rest, stop), axes=[axis]):
+            left = f"({stop} - {start}) % {lanes}"
+            rest = f"{stop} - {left}"
+        with self.block("#pragma omp simd", loop_text("lane", "0", left)):
+            self.define(axis)
+            self.line(f"const int64_t {axis.name} = {rest} + lane;")
             self.run_nodes(nodes)
-        self.lane = "lane"
 
     @contextlib.contextmanager
     def lane_loop(self) -> Iterator[None]:
@@ -466,7 +495,7 @@ class _Writer:
             if node.name in self.folds:
                 position = self._flat(self.kernel.folded, self.nest.folded)
                 at = f"int64_t({self.text(position)})" if self.folds[node.name].at else ""
-                self.line(*self.folds[node.name].update(self.lane, value.text, at))
+                self.line(*self.folds[node.name].update("lane", value.text, at))
                 continue
             assert place is not None
             adds = isinstance(node.loop, Scatter) and node.loop.mode == "add"

@@ -21,7 +21,7 @@ from .cpp_ops import COSTS
 if TYPE_CHECKING:
     from ..schedule.plan import Kernel
 
-FEW = 8  # folding fewer elements than this is no work for a vector: take rows side by side
+FEW = 16  # folding fewer elements is no work for a vector: take rows side by side
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def _clashing(kernel: "Kernel", layouts: dict[str, Layout], index: Index) -> lis
 def _vector_axis(xs: list[Axis], rs: list[Axis], accesses: list[Access]) -> Axis | None:
     """The axis along which most of memory is contiguous."""
     length = product(a.size for a in rs)
-    short = bool(xs) and length.is_const and int(length) < FEW
+    short = bool(xs) and length.is_const and int(length) < FEW and int(length) != 8
     candidates = xs if short or not rs else [*xs, *rs]
     score = lambda axis: sum(a.weight for a in accesses if stride(a.index, axis.symbol) == 1)
     return max(reversed(candidates), key=score, default=None)
