@@ -35,11 +35,11 @@ INFIX = dict(
 # functions of math.cpp, for every type that the op allows
 OURS = (
     "exp exp2 expm1 log log2 log10 log1p sin cos tanh erf sigmoid minimum maximum sign fma "
-    "copysign floordiv truncdiv remainder fmod left_shift right_shift"
+    "copysign floordiv truncdiv remainder fmod pow left_shift right_shift"
 ).split()
 # the compiler's own: an instruction, or a call of the C library
 BUILTIN = (
-    "sqrt tan asin acos atan sinh cosh asinh acosh atanh atan2 erfc lgamma floor ceil trunc pow"
+    "sqrt tan asin acos atan sinh cosh asinh acosh atanh atan2 erfc lgamma floor ceil trunc"
 ).split()
 OPS = {
     **{name: f"{{0}} {sign} {{1}}" for name, sign in INFIX.items()},

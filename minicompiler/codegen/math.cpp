@@ -286,6 +286,16 @@ template <class T> static inline T remainder(T a, T b) {
     return m != T(0) && (m < T(0)) != (b < T(0)) ? T(m + b) : m;
 }
 
+// the compiler takes an exponent of 0.5 for a square root, which differs at -inf and at -0
+static inline float pow(float a, float b) {
+    if (b == 0.5f) return a == -__builtin_inff() ? __builtin_inff() : __builtin_sqrtf(a + 0.0f);
+    return __builtin_powf(a, b);
+}
+static inline double pow(double a, double b) {
+    if (b == 0.5) return a == -__builtin_inf() ? __builtin_inf() : __builtin_sqrt(a + 0.0);
+    return __builtin_pow(a, b);
+}
+
 template <class T> static inline T truncdiv(T a, T b) {
     return T(-1) < T(0) && b == T(-1) ? T(-a) : T(a / b);
 }

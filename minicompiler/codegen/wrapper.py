@@ -51,6 +51,7 @@ class _Writer:
         computed = [o for o in self.program.operations if isinstance(o, Computed)]
         # what is written in place keeps the name of its memory
         self.older = {o.name: o.into for o in computed if o.into is not None}
+        self.relied_on = plan.relied_on()
         self.alive: set[str] = set()
 
     def memory(self, name: str) -> str:
@@ -118,6 +119,11 @@ class _Writer:
             several = len(names) > 1 or returns_list(extern)
             made = f"[{', '.join(names)}] = " if several else "".join(f"{n} = " for n in names)
             yield f"{made}torch.ops.{extern.target}({', '.join(args)})"
+            for name, result in zip(extern.names, names):
+                if name in self.relied_on:
+                    layout = self.layouts[name]
+                    where = f"{sizes(layout.size)}, {sizes(layout.stride)}, {layout.dtype}"
+                    yield f"{result} = runtime.foreseen({result}, {where})"
         else:
             args += [f"{key}={name}" for key, name in zip(out_arguments(extern), names)]
             yield f"torch.ops.{extern.out_variant}({', '.join(args)})"

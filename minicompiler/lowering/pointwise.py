@@ -177,8 +177,10 @@ def _dividing(called: str, x: Operand, other: Operand) -> Any:
         return row(called)(x, other)  # CUDA kernels do not look
 
     def checked(a: Value, b: Value) -> Value:
-        # an index that is in range only where b is not 0; adding it, 0, orders the two
+        # an index that is in range only where b is not 0; adding it, 0, orders the two. Whatever
+        # a check does, the loop runs on, and must not divide by 0: that ends the process
         zero = ops.eq(b, number(0, common))
+        b = ops.where(zero, number(1, common), b)
         wrong = ops.where(zero, number(1, torch.int64), number(0, torch.int64))
         index = ops.indirect(wrong, as_expr(1), True)
         return ops.call(called, a, ops.add(b, ops.index_expr(index, common)))

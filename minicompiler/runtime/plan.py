@@ -13,7 +13,8 @@ Steps and what an argument of a call may be:
     ["alloc", register, dtype, device, [size], [stride]]
     ["reuse", register, old register, dtype, [size], [stride]]
     ["launch", kernel, [register], how many of these are written in place, [symbol]]
-    ["call", operator, overload, [argument] in the order of the schema, [register or -1]]
+    ["call", operator, overload, [argument] in the order of the schema, [register or -1],
+             [[dtype, [size], [stride]] or null]]    what each result must be, where that matters
     ["free", register]
     argument = None, bool, str | Number | ["list", [argument]] | ["complex", real, imaginary]
              | ["register", r] | ["view", r, [size], [stride], offset] | ["default"]
@@ -63,6 +64,7 @@ class _Flattener:
         self.sources = list(sources)
         self.kernels = {source.name: k for k, source in enumerate(sources)}
         self.layouts = dict(plan.program.layouts())
+        self.relied_on = plan.relied_on()
         operations = self.program.operations
         self.older = {
             o.name: o.into for o in operations if isinstance(o, Computed) and o.into is not None
@@ -177,8 +179,15 @@ class _Flattener:
             else:
                 arguments.append(["default"])
         made = [] if written else [-1 if n is None else self.new(n) for n in extern.names]
+        expected = [] if written else [self.expected(name) for name in extern.names]
         name, overload = schema.name, schema.overload_name
-        self.steps.append(["call", name, overload, arguments, made])
+        self.steps.append(["call", name, overload, arguments, made, expected])
+
+    def expected(self, name: str | None) -> list[Any] | None:
+        if name not in self.relied_on:
+            return None
+        layout = self.layouts[name]
+        return [_short(layout.dtype), *self.where(layout)]
 
     def Free(self, step: "steps.Free") -> None:
         self.steps.append(["free", self.memory(step.name)])

@@ -46,6 +46,20 @@ def reuse(
     return torch.empty(0, dtype=dtype, device=old.device).set_(storage, 0, size, stride)
 
 
+def foreseen(
+    made: torch.Tensor, size: Sequence[int], stride: Sequence[int], dtype: torch.dtype
+) -> torch.Tensor:
+    """What an operator returned, in the strides that were foreseen. Raises RuntimeError where it
+    is of another size or dtype."""
+    if tuple(made.shape) != tuple(size) or made.dtype != dtype:
+        raise RuntimeError(
+            f"{made.dtype}{list(made.shape)} is not the {dtype}{list(size)} foreseen"
+        )
+    if made.numel() == 0 or all(n == 1 or a == b for n, a, b in zip(size, stride, made.stride())):
+        return made
+    return torch.empty_strided(size, stride, dtype=dtype, device=made.device).copy_(made)
+
+
 def named(name: str) -> AbstractContextManager[Any]:
     """Seen in a profile under this name; costs next to nothing while none is taken."""
     recording = profiler._is_profiler_enabled

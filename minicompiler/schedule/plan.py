@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import torch
 
-from ..ir.nodes import Computed, Extern, Layout, Program
+from ..ir.nodes import Computed, Extern, Layout, Program, references
 from ..symbolic.expr import Expr
 
 
@@ -120,3 +120,23 @@ class Plan:
         """Each kernel once, in order of first launch."""
         launched = {s.kernel.name: s.kernel for s in self.steps if isinstance(s, Launch)}
         return list(launched.values())
+
+    def relied_on(self) -> set[str]:
+        """Names whose layouts kernels, views, later memory or the outputs take as they were
+        foreseen. What only passes whole from call to call may be as the operator made it, and so
+        may what a library keeps for its own backward: foreseen as bytes of unknown number."""
+        layouts = self.program.layouts()
+        found = {ref.name for ref in references(self.program.outputs)}
+        for step in self.steps:
+            if isinstance(step, Launch):
+                found.update(step.args)
+            elif isinstance(step, Reuse):
+                found.add(step.old)
+            elif isinstance(step, Call):
+                reads = step.extern.reads()
+                found.update(ref.name for ref in reads if ref.layout != layouts.get(ref.name))
+        return {name for name in found if name in layouts and not _is_reserve(layouts[name])}
+
+
+def _is_reserve(layout: Layout) -> bool:
+    return layout.dtype == torch.uint8 and layout.size == (0,)

@@ -42,6 +42,8 @@ class _Body(TorchDispatchMode):  # type: ignore[no-untyped-call]
         how, kwargs = plan(func), kwargs or {}
         if not how.writes:
             return how.run(args, kwargs, META)
+        if torch.Tag.inplace_view in func.tags:
+            return func(*args, **kwargs)
         written = how.written(args, kwargs)
         if self is COMPOSITE and any(t.shape == (0,) for t in written):
             raise Stop(f"{func} would resize its output")

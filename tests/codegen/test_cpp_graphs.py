@@ -178,6 +178,26 @@ def test_an_index_out_of_range_is_an_error() -> None:
     assert "failed" in body(sources[0])
 
 
+@pytest.mark.parametrize("f", [aten.floor_divide, aten.remainder, aten.fmod])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8])
+def test_an_integer_divided_by_zero_is_an_error_not_a_trap(f, dtype: torch.dtype) -> None:
+    x, y = torch.arange(20, dtype=dtype), torch.arange(20, dtype=dtype)
+    _, run = generated(planned(f, x, y + 1))
+    with pytest.raises(IndexError):  # eager, run after it, says what it says
+        run([x, y])
+    assert torch.equal(run([x, y + 1])[0], f(x, y + 1))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_square_root_as_a_power(dtype: torch.dtype) -> None:
+    x = torch.tensor([-math.inf, -0.0, 0.0, 2.0, math.inf, -1.0, math.nan] * 3, dtype=dtype)
+    for exponent in (0.5, torch.tensor(0.5, dtype=dtype), torch.full_like(x, 0.5)):
+        inputs = [x, exponent] if isinstance(exponent, torch.Tensor) else [x]
+        f = aten.pow if len(inputs) == 2 else lambda x: aten.pow(x, 0.5)
+        (got,), wanted = outputs(f, *inputs), f(*inputs)
+        torch.testing.assert_close(got, wanted, equal_nan=True)
+
+
 def test_the_text_is_written_once_for_equal_layers() -> None:
     def f(x, w):
         for _ in range(6):

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from minicompiler.errors import Unsupported
+from minicompiler.ir.nodes import layout_of
 from minicompiler.settings import config, overriding
 from minicompiler.symbolic.expr import max_, sym, to_float
 
@@ -147,6 +148,69 @@ def test_list_of_results(planned):
     assert torch.equal(first, a[:2]) and torch.equal(second, a[2:]) and torch.equal(all_, a)
 
 
+def test_result_in_other_strides_than_foreseen(planned):
+    """A kernel and a view read what they were written for; the output has the plan's strides."""
+    planned.input("a", (2, 3))
+    by_column = planned.layout((2, 3), (1, 2))
+    planned.call(aten.sin.default, planned.ref("a"), names=("buf0",), layouts=(by_column,))
+    flat = planned.layout((6,))
+    run = planned.returns("buf0", planned.ref("buf0", flat)).load()
+    a = torch.randn(2, 3)
+    out, memory = run([a])
+    assert torch.equal(out, a.sin()) and out.stride() == (1, 2)
+    assert torch.equal(memory, a.sin().t().flatten())
+
+
+@pytest.mark.parametrize("size, dtype", [((3, 2), torch.float32), ((2, 3), torch.float64)])
+def test_result_of_another_size_or_dtype_raises(planned, size, dtype):
+    planned.input("a", (2, 3))
+    wrong = planned.layout(size, dtype=dtype)
+    planned.call(aten.sin.default, planned.ref("a"), names=("buf0",), layouts=(wrong,))
+    run = planned.returns("buf0").load()
+    with pytest.raises(RuntimeError, match="foreseen"):
+        run([torch.randn(2, 3)])
+
+
+def test_what_only_calls_read_may_be_as_the_operator_made_it(planned):
+    planned.input("a", (2, 3))
+    wrong, right = planned.layout((7,)), planned.layout((2, 3))
+    planned.call(aten.sin.default, planned.ref("a"), names=("buf0",), layouts=(wrong,))
+    planned.call(aten.cos.default, planned.ref("buf0"), names=("buf1",), layouts=(right,))
+    a = torch.randn(2, 3)
+    assert torch.equal(planned.returns("buf1").load()([a])[0], a.sin().cos())
+
+
+def test_symbolic_result_is_checked(planned):
+    n = sym("n")
+    planned.input("a", planned.layout((n, 3)))
+    by_column = planned.layout((n, 3), (1, n))
+    planned.call(aten.sin.default, planned.ref("a"), names=("buf0",), layouts=(by_column,))
+    out = planned.returns("buf0").load()([torch.ones(5, 3)])[0]
+    assert out.stride() == (1, 5) and torch.equal(out, torch.ones(5, 3).sin())
+
+
+@pytest.mark.parametrize("number", [2, 2.5, 1 + 2j, True])
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.float32, torch.int32])
+def test_number_in_place_of_a_tensor(planned, number, dtype):
+    given = torch.ones(3, dtype=dtype)
+    expected = given * number
+    planned.constant("a", given)
+    where = planned.layout((3,), dtype=expected.dtype)
+    planned.call(aten.mul.Tensor, planned.ref("a"), number, names=("buf0",), layouts=(where,))
+    out = planned.returns("buf0").load()([])[0]
+    assert out.dtype == expected.dtype and torch.equal(out, expected)
+
+
+def test_symbol_in_place_of_a_tensor(planned):
+    n = sym("n")
+    planned.input("n", n)
+    planned.input("a", planned.layout((2,), dtype=torch.complex64))
+    where = planned.layout((2,), dtype=torch.complex64)
+    planned.call(aten.mul.Tensor, planned.ref("a"), n, names=("buf0",), layouts=(where,))
+    a = torch.ones(2, dtype=torch.complex64)
+    assert torch.equal(planned.returns("buf0").load()([3, a])[0], a * 3)
+
+
 CALLS = [
     (aten.cat.default, lambda a: ([a, a], 1), {}),
     (aten.full_like.default, lambda a: (a, math.inf), {"dtype": torch.float64}),
@@ -186,7 +250,8 @@ def test_arguments_of_every_kind(planned, target, args, kwargs):
 
     results = [] if target is aten._assert_async.msg else ["buf0"]
     expected = target(*given, **kwargs)
-    planned.call(target, *map(held, given), names=results, layouts=[planned.layout((1,))], **kwargs)
+    layouts = [layout_of(expected)] if results else []
+    planned.call(target, *map(held, given), names=results, layouts=layouts, **kwargs)
     out = planned.returns(*results).load()([])
     if results:
         torch.testing.assert_close(out[0], expected, rtol=0, atol=0)

@@ -59,18 +59,23 @@ struct Launch {
   std::shared_ptr<Replays> replays = std::make_shared<Replays>();  // of a Triton kernel
 };
 struct Argument {
-  enum Kind { Constant, Register, View, Computed, List } kind = Constant;
+  enum Kind { Constant, Register, View, Computed, Wrapped, List } kind = Constant;
   IValue constant = {};
   int at = -1;  // register
   Sizes size = {}, stride = {};
-  Number number = {};  // Computed, or the offset of a View
+  Number number = {};  // Computed, Wrapped (a number in place of a tensor), or the offset of a View
   std::vector<Argument> items = {};
   c10::TypePtr type = nullptr;  // of the items
+};
+struct Expected {
+  at::ScalarType dtype;
+  Sizes size, stride;
 };
 struct Call {
   c10::OperatorHandle op;
   std::vector<Argument> arguments;
   std::vector<int> results;
+  std::vector<std::optional<Expected>> expected;  // of the results that others rely on
 };
 struct Free {
   int at;
@@ -291,18 +296,47 @@ class Plan {
       auto list = frame.stack[0].toTensorVector();
       frame.stack.assign(list.begin(), list.end());
     }
-    for (size_t i = 0; i < step.results.size(); i++)
-      if (step.results[i] >= 0)
-        frame.registers[step.results[i]] = std::move(frame.stack.at(i)).toTensor();
+    for (size_t i = 0; i < step.results.size(); i++) {
+      if (step.results[i] < 0) continue;
+      Tensor made = std::move(frame.stack.at(i)).toTensor();
+      if (step.expected[i]) conform(made, *step.expected[i], step, frame);
+      frame.registers[step.results[i]] = std::move(made);
+    }
+  }
+
+  // What an operator returns was predicted. Other strides: a copy in those that were; else raises.
+  static void conform(Tensor& made, const Expected& expected, const Call& step,
+                      const Frame& frame) {
+    c10::SmallVector<int64_t, 6> a, b;
+    auto size = expected.size.get(frame.values, a);
+    auto stride = expected.stride.get(frame.values, b);
+    TORCH_CHECK(made.defined() && made.sizes() == size && made.scalar_type() == expected.dtype,
+                step.op.schema().name(), " did not return the ", expected.dtype, size,
+                " that was foreseen");
+    bool same = made.numel() == 0 || made.strides() == stride;
+    for (size_t d = 0; !same; d++) {
+      if (d == size.size()) return;
+      if (size[d] != 1 && made.stride(d) != stride[d]) break;
+    }
+    if (same) return;
+    made = at::empty_strided(size, stride, made.options()).copy_(made);
   }
 
   void execute(const Free& step, Frame& frame) const { frame.registers[step.at].reset(); }
+
+  // As eager makes one of a number: it does not take part in promotion within its category.
+  static Tensor wrapped(const IValue& number) {
+    Tensor made = c10::scalar_to_tensor(number.toScalar());
+    made.unsafeGetTensorImpl()->set_wrapped_number(true);
+    return made;
+  }
 
   static IValue argument(const Argument& one, const Frame& frame) {
     switch (one.kind) {
       case Argument::Constant: return one.constant;
       case Argument::Register: return frame.registers[one.at];
       case Argument::Computed: return one.number.get(frame.values);
+      case Argument::Wrapped: return wrapped(one.number.get(frame.values));
       case Argument::View: {
         const Tensor& base = frame.registers[one.at];
         c10::SmallVector<int64_t, 6> a, b;
@@ -407,6 +441,14 @@ class Plan {
       }
     }
     call.results = each(item(list, 4), [](PyObject* r) { return static_cast<int>(integer(r)); });
+    for (Py_ssize_t i = 0; i < length(item(list, 5)); i++) {
+      PyObject* one = item(item(list, 5), i);
+      call.expected.emplace_back();
+      if (one != Py_None)
+        call.expected.back() = Expected{dtype(text(item(one, 0))), sizes(item(one, 1)),
+                                        sizes(item(one, 2))};
+    }
+    TORCH_CHECK(call.expected.size() == call.results.size(), "a plan expects too little");
     return call;
   }
 
@@ -423,12 +465,14 @@ class Plan {
       if (kind == c10::TypeKind::FloatType)
         return {Argument::Constant, THPUtils_unpackDouble(given)};
       if (kind == c10::TypeKind::IntType) return {Argument::Constant, integer(given)};
+      if (kind == c10::TypeKind::TensorType && given != Py_None)
+        return {Argument::Constant, wrapped(from_python(given))};
       return {Argument::Constant, from_python(given)};
     }
     std::string tag = text(item(given, 0));
     Argument made;
     if (tag == "value") {
-      made.kind = Argument::Computed;
+      made.kind = kind == c10::TypeKind::TensorType ? Argument::Wrapped : Argument::Computed;
       made.number = number(given);
     } else if (tag == "register" || tag == "view") {
       made.kind = tag == "view" ? Argument::View : Argument::Register;
@@ -441,6 +485,7 @@ class Plan {
     } else if (tag == "complex") {
       made.constant = c10::complex<double>(PyFloat_AsDouble(item(given, 1)),
                                            PyFloat_AsDouble(item(given, 2)));
+      if (kind == c10::TypeKind::TensorType) made.constant = wrapped(made.constant);
     } else if (tag == "device") {
       made.constant = c10::Device(text(item(given, 1)));
     } else {
