@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from ..errors import Unsupported
 from ..settings import config
-from ..symbolic.fake import Fake, FakeMode
+from ..symbolic.fake import Fake, FakeMode, look_as
 from . import rng
 from .schema import functional_form, substitute, view_form
 
@@ -84,7 +84,7 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
         if form is not None:
             before = self._as_it_was(args[0])
             seen = super().__torch_dispatch__(form, types, (before, *args[1:]), kwargs)
-            look_as(args[0], seen)
+            look_as(args[0], seen.meta)
             return args[0]
         if func in DEVICE_NEUTRAL:
             with self:
@@ -149,15 +149,6 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
             self.seeds[device] = Fake(meta, device)
             self.drawn[device] = 0
         return self.seeds[device]
-
-
-def look_as(x: Fake, view: Fake) -> None:
-    """Make `x` show what `view` shows, as an in-place change of its shape does."""
-    x.meta = view.meta
-    python = torch._C.DispatchKeySet(torch._C.DispatchKey.Python)
-    python |= torch._C.DispatchKeySet(torch._C.DispatchKey.PythonTLSSnapshot)
-    with torch._C._ExcludeDispatchKeyGuard(python), torch._C._AutoDispatchBelowAutograd():
-        aten.as_strided_.default(x, view.shape, view.stride(), view.storage_offset())
 
 
 class _Draw:

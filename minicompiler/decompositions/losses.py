@@ -15,6 +15,11 @@ aten = torch.ops.aten
 NONE, MEAN, SUM = 0, 1, 2
 
 
+def _minus(x: Tensor, target: Tensor) -> Tensor:
+    """A loss promotes its operands first, so that one of them may be of bool."""
+    return x - target.to(torch.result_type(x, target))
+
+
 def _reduce(loss: Tensor, reduction: int) -> Tensor:
     if reduction == MEAN:
         return loss.sum() / count(loss, None)
@@ -27,34 +32,34 @@ def _share(x: Tensor, reduction: int) -> float:
 
 
 def mse_loss(x: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
-    d = x - target
+    d = _minus(x, target)
     return _reduce(d * d, reduction)
 
 
 def mse_loss_backward(grad: Tensor, x: Tensor, target: Tensor, reduction: int) -> Tensor:
-    return (2 * _share(x, reduction)) * (x - target) * grad
+    return (2 * _share(x, reduction)) * _minus(x, target) * grad
 
 
 def smooth_l1_loss(x: Tensor, target: Tensor, reduction: int = MEAN, beta: float = 1.0) -> Tensor:
-    z = torch.abs(x - target)
+    z = torch.abs(_minus(x, target))
     if beta:
         z = torch.where(z < beta, 0.5 * z * z / beta, z - 0.5 * beta)
     return _reduce(z, reduction)
 
 
 def smooth_l1_loss_backward(grad: Any, x: Any, target: Any, reduction: int, beta: float) -> Any:
-    d = x - target
+    d = _minus(x, target)
     slope = torch.where(d <= -beta, -1.0, torch.where(d >= beta, 1.0, d / beta if beta else d))
     return slope * _share(x, reduction) * grad
 
 
 def huber_loss(x: Tensor, target: Tensor, reduction: int = MEAN, delta: float = 1.0) -> Tensor:
-    z = torch.abs(x - target)
+    z = torch.abs(_minus(x, target))
     return _reduce(torch.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta)), reduction)
 
 
 def huber_loss_backward(grad: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
-    return torch.clamp(x - target, -delta, delta) * _share(x, reduction) * grad
+    return torch.clamp(_minus(x, target), -delta, delta) * _share(x, reduction) * grad
 
 
 def _weighted(loss: Tensor, weight: Tensor | None) -> Tensor:
@@ -62,6 +67,7 @@ def _weighted(loss: Tensor, weight: Tensor | None) -> Tensor:
 
 
 def binary_cross_entropy(x: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Any:
+    target = target.to(x.dtype)
     log_x, log_rest = torch.clamp_min(torch.log(x), -100), torch.clamp_min(torch.log1p(-x), -100)
     return _reduce(_weighted((target - 1) * log_rest - target * log_x, weight), reduction)
 
@@ -69,13 +75,14 @@ def binary_cross_entropy(x: Any, target: Any, weight: Any = None, reduction: int
 def binary_cross_entropy_backward(
     grad: Any, x: Any, target: Any, weight: Any = None, reduction: int = MEAN
 ) -> Any:
-    slope = (x - target) / torch.clamp_min((1 - x) * x, 1e-12)
+    slope = _minus(x, target) / torch.clamp_min((1 - x) * x, 1e-12)
     return _weighted(grad * slope, weight) * _share(x, reduction)
 
 
 def binary_cross_entropy_with_logits(
     x: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN
 ) -> Any:
+    target = target.to(torch.result_type(x, target))
     log_sigmoid = torch.clamp_max(x, 0) - torch.log1p(torch.exp(-torch.abs(x)))
     if pos_weight is not None:
         log_sigmoid = ((pos_weight - 1) * target + 1) * log_sigmoid

@@ -139,4 +139,4 @@ class Plan:
 
 
 def _is_reserve(layout: Layout) -> bool:
-    return layout.dtype == torch.uint8 and layout.size == (0,)
+    return layout.dtype == torch.uint8 and layout.ndim == 1 and layout.numel == 0

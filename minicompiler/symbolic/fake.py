@@ -150,6 +150,9 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         if func in PLAIN_INTS:  # asked by C++ that takes no symbolic sizes: guards that they stay
             return [*map(int, PLAIN_INTS[func](args[0]))]
+        if func is aten.as_strided_.default:  # how adaptive pooling makes channels innermost
+            look_as(args[0], args[0].meta.as_strided(*args[1:]))
+            return args[0]
         how = kernels.plan(func)
         if how.decomposes:  # inference_mode brings composites down whole
             with self:
@@ -182,6 +185,15 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if not isinstance(outs, int | float | bool):
             self.record(func, args, kwargs, outs)
         return outs
+
+
+def look_as(x: Fake, meta: torch.Tensor) -> None:
+    """Make `x` show what `meta` shows, as an in-place change of its shape does."""
+    x.meta = meta
+    python = torch._C.DispatchKeySet(torch._C.DispatchKey.Python)
+    python |= torch._C.DispatchKeySet(torch._C.DispatchKey.PythonTLSSnapshot)
+    with torch._C._ExcludeDispatchKeyGuard(python), torch._C._AutoDispatchBelowAutograd():
+        aten.as_strided_.default(x, meta.shape, meta.stride(), meta.storage_offset())
 
 
 def _any_symbol(x: Any) -> bool:

@@ -75,7 +75,7 @@ def _body(func: OpOverload, key: Any, body: _Body) -> Run:
         _push_mode(body)
         try:
             out = func._op_dk(key, *args, **kwargs)
-            if loops and device.type == "cpu":
+            if loops and device.type == "cpu" and isinstance(out, torch.Tensor):
                 cast = cast_operands(args, out.dtype)
                 out = out if cast is None else func._op_dk(key, *cast, **kwargs)
             return out

@@ -71,6 +71,12 @@ def gradient(device: Any, grad: Tensor, x: Tensor, *_: Any) -> Tensor:
     return loop(grad.dtype, grad, x)
 
 
+def log_sigmoid(device: Any, x: Tensor) -> Any:
+    if device.type != "cpu":
+        return like(x), new((0,), x.dtype)
+    return new(x.shape, x.dtype), new(x.shape, x.dtype)
+
+
 def dropout(device: Any, x: Tensor, p: float, train: bool | None) -> Any:
     mask = like(x, torch.bool)
     return loop(x.dtype, x, mask), mask
@@ -89,6 +95,10 @@ RULES |= {
     "bitwise_right_shift.Scalar_Tensor": common,
     "floor_divide": lambda device, a, b: call(aten.div.Tensor_mode, a, b, rounding_mode="floor"),
     "rsub.Tensor": lambda device, a, b, alpha=1: call(aten.sub.Tensor, b, a, alpha=alpha),
+    "log_sigmoid_forward": log_sigmoid,
+    "log_sigmoid_backward": lambda device, grad, x, *_: (
+        like(grad) if device.type == "cpu" else loop(grad.dtype, grad, x)
+    ),
     "native_dropout": dropout,
     "native_dropout_backward": gradient,
 }
@@ -148,6 +158,29 @@ def index(device: Any, x: Tensor, indices: Sequence[Any]) -> Any:
     return from_aten(aten.index.Tensor)((x, indices), {}, device)
 
 
+def flip(device: Any, x: Tensor, dims: Sequence[int]) -> Tensor:
+    for d in dims:
+        in_range(x, d)
+    return like(x)
+
+
+def roll(device: Any, x: Tensor, shifts: Sequence[Any], dims: Sequence[int] = ()) -> Tensor:
+    if x.numel() == 0:
+        return like(x)
+    for d in dims:
+        in_range(x, d, scalars=False)
+    if len(dims) == 1 and shifts[0] % x.shape[dims[0]] == 0:
+        return new(x.shape, x.dtype)
+    return image(x) if dims else new(x.shape, x.dtype)  # along dimensions: a cat of two parts
+
+
+def in_range(x: Tensor, dim: int, scalars: bool = True) -> None:
+    """Raises eager's IndexError; with `scalars` a 0-d tensor counts as having one dimension."""
+    n = max(x.dim(), scalars)
+    if not -n <= dim < n:
+        raise IndexError(f"dimension {dim} of a tensor with {x.dim()}")
+
+
 def repeat(device: Any, x: Tensor, times: Sequence[Any]) -> Tensor:
     size = [1] * (len(times) - x.dim()) + list(x.shape)
     return new([n * t for n, t in zip(size, times)], x.dtype)
@@ -157,8 +190,10 @@ RULES |= {
     **dict.fromkeys(("arange", "arange.start", "arange.start_step"), arange),
     "index.Tensor": index,
     "repeat": repeat,
-    "flip": lambda device, x, dims: like(x),
-    "roll": lambda device, x, *_: new(x.shape, x.dtype) if x.numel() else like(x),
+    "flip": flip,
+    "roll": roll,
+    "_logcumsumexp": lambda device, x, dim: new(x.shape, x.dtype),
+    "max_unpool2d": lambda device, x, i, size: image(x, (*x.shape[:-2], *size)),
 }
 
 # --- normalisation -------------------------------------------------------------------------------
@@ -193,8 +228,28 @@ def batch_norm(
     device: Any, x: Tensor, w: Any, b: Any, mean: Any, var: Any, train: bool, *_: Any
 ) -> Any:
     cpu, channels = device.type == "cpu", x.shape[1]
-    kept = statistics(device, x, w, (0 if cpu and not train else channels,))
+    other = [t for t in (w, b, mean, var) if t is not None and t.dtype != x.dtype]
+    kept = statistics(device, x, other[0] if other else w, (0 if cpu and not train else channels,))
     return image(x) if cpu else like(x), *kept
+
+
+def norm_functional(
+    device: Any, x: Any, w: Any, b: Any, mean: Tensor, var: Tensor, *how: Any
+) -> Any:
+    return *batch_norm(device, x, w, b, mean, var, *how), like(mean), like(var)
+
+
+def norm_with_reserve(train: bool, functional: bool = False) -> Any:
+    """The form that keeps bytes of the library's own, of which a CPU has none."""
+
+    def rule(device: Any, x: Any, w: Any, b: Any, mean: Any, var: Any, *how: Any) -> Any:
+        if device.type != "cpu":
+            raise Stop
+        new_state = (like(mean), like(var)) if functional else ()
+        made = batch_norm(device, x, w, b, mean, var, train)
+        return *made, new((0,), torch.uint8), *new_state
+
+    return rule
 
 
 def cudnn_norm(
@@ -232,7 +287,14 @@ RULES |= {
     "native_layer_norm_backward": layer_norm_backward,
     "native_group_norm": group_norm,
     "native_group_norm_backward": group_norm_backward,
-    "native_batch_norm": batch_norm,
+    **dict.fromkeys(("native_batch_norm", "_native_batch_norm_legit"), batch_norm),
+    "_native_batch_norm_legit.no_stats": lambda device, x, w, b, *how: batch_norm(
+        device, x, w, b, None, None, *how
+    ),
+    "_native_batch_norm_legit_functional": norm_functional,
+    "_batch_norm_with_update": norm_with_reserve(train=True),
+    "_batch_norm_with_update_functional": norm_with_reserve(train=True, functional=True),
+    "_batch_norm_no_update": norm_with_reserve(train=False),
     "native_batch_norm_backward": batch_norm_backward,
     "cudnn_batch_norm": cudnn_norm,
     "cudnn_batch_norm_backward": lambda device, x, grad, w, *_: gradients(

@@ -250,6 +250,16 @@ def test_losses(dtype, reduction):
     check(logits, x, q, None, w, reduction, tolerance=2e-2 if dtype == torch.bfloat16 else None)
 
 
+@pytest.mark.parametrize("name", ["mse_loss", "smooth_l1_loss", "huber_loss"])
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int64, torch.float64])
+def test_losses_promote_first(name, dtype):
+    x, t = rand(5, 7), rand(5, 7, seed=1).to(dtype)
+    extra = () if name == "mse_loss" else (0.7,)
+    check(getattr(aten, name).default, x, t, 1, *extra)
+    if dtype == torch.bool and name != "huber_loss":  # whose gradient refuses in eager
+        check(getattr(aten, f"{name}_backward").default, rand(5, 7), x, t, 0, *extra)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("reduction", [0, 1, 2])
 @pytest.mark.parametrize("weighted", [True, False])

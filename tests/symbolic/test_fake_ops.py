@@ -9,6 +9,8 @@ import torch.nn.functional as F
 from hypothesis import HealthCheck, assume, given, settings
 from torch.utils._pytree import tree_leaves
 
+from minicompiler.symbolic.fake import FakeMode
+
 from .compare import DTYPES, FLOATS, compare, partner, size_lists, tensors
 
 few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -283,6 +285,7 @@ def i(*size: int, high: int = 2) -> torch.Tensor:
 cl = torch.channels_last
 Q = r(2, 4, 8, 16)
 bf = torch.bfloat16
+CHANNELS = r(2, 3, 4, 4).to(memory_format=cl)
 CALLS: dict[str, Any] = dict(
     mm=(torch.mm, r(2, 3), r(3, 4)),
     mm_t=(lambda a, b: a.t() @ b.t(), r(3, 2), r(4, 3)),
@@ -456,6 +459,13 @@ CALLS: dict[str, Any] = dict(
     bce_logits=(F.binary_cross_entropy_with_logits, r(3, 4), r(3, 4)),
     kl=(lambda x, y: F.kl_div(x, y, reduction="batchmean"), r(3, 4), r(3, 4)),
     log_sigmoid=(F.logsigmoid, r(3, 4)),
+    log_sigmoid_t=(F.logsigmoid, r(3, 4).t()),
+    frexp=(torch.frexp, r(3, 4).t()),
+    rot90=(torch.rot90, r(3, 4)),
+    roll_cl=(lambda x: (x.roll(1, 1), x.roll(3, 1), x.roll((1, 2), (0, -1)), x.roll(1)), CHANNELS),
+    logcumsumexp=(lambda x: x.t().logcumsumexp(0), r(3, 4)),
+    pool_one_cl=(lambda x: F.adaptive_avg_pool2d(x, 1), CHANNELS),
+    unpool_cl=(lambda x, i: F.max_unpool2d(x, i, 2), CHANNELS, i(2, 3, 4, 4).to(memory_format=cl)),
     prelu=(F.prelu, r(3, 4), r(4)),
     sdpa=(F.scaled_dot_product_attention, Q, Q, Q),
     sdpa_causal=(lambda q: F.scaled_dot_product_attention(q, q, q, is_causal=True), Q),
@@ -513,6 +523,33 @@ CALLS: dict[str, Any] = dict(
         r(3),
     ),
 )
+
+
+BATCH_NORMS = (
+    "native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_functional "
+    "_batch_norm_with_update _batch_norm_with_update_functional _batch_norm_no_update"
+).split()
+
+
+@pytest.mark.parametrize("name", BATCH_NORMS)
+@pytest.mark.parametrize("dtype", [torch.float32, bf])
+@pytest.mark.parametrize("kept", [torch.float32, bf])
+def test_statistics_of_batch_norms(name: str, dtype: torch.dtype, kept: torch.dtype) -> None:
+    if dtype == torch.float32 and kept == bf:
+        return
+    w, b, mean, var = (r(3).abs().to(kept) for _ in range(4))
+    for train in [True, False] if "legit" in name or name.startswith("native") else [None]:
+        how = [] if train is None else [train]
+        op = getattr(torch.ops.aten, name)
+        compare(
+            lambda x, *given: op(x, *given, *how, 0.1, 1e-5), r(2, 3, 4).to(dtype), w, b, mean, var
+        )
+
+
+@pytest.mark.parametrize("f", [lambda x: x.roll(1, -1), lambda x: torch.flip(x, [1])])
+def test_dimensions_out_of_range(f: Any) -> None:
+    with pytest.raises(IndexError), FakeMode() as mode:
+        f(mode.fake(torch.ones(())))
 
 
 @pytest.mark.parametrize("name", CALLS)
