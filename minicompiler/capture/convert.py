@@ -113,8 +113,9 @@ def convert(
                 name = raised.value.cls.__name__
                 why = Unsupported(f"raises {name}{message_of(raised.value)}")
                 where, at = raised.where or frame.where(), raised.step
-            except Unsupported as error:
-                why, where, at = error, error.where, ev.at
+            except Unsupported as error:  # its traceback would keep the arguments alive
+                why = Unsupported(error.reason, error.hint or "")
+                where, at = error.where, ev.at
             except Unbuildable as error:
                 why, where, at = Unsupported(error.reason), frame.where(), error.step
             except RecursionError:
@@ -206,6 +207,9 @@ def finish(
     """Write the replacement: returns `found`, or breaks where the frame stands."""
     record = report.current()
     code = frame.code.code
+    for generator in ev.generators:
+        if generator.started and not generator.finished and generator.frame.in_try():
+            raise Unbuildable(generator.born, "a generator is left inside of `try` or `with`")
     worth = ev.graph.operations or config.keep_empty_graphs
     text = Text(ev, [*parameters(code), *code.co_freevars], builtins)
     if found is not None:

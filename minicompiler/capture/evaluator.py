@@ -43,6 +43,7 @@ class Evaluation:
         self.graph = CapturedGraph()
         self.effects = Effects()
         self.frames: list[Frame] = []
+        self.generators: list[Generator] = []
         self.memo: dict[int, Value] = {}
         self.kept: list[Any] = []  # keeps ids in `memo` valid
         self.spaces: dict[int, Dict] = {}
@@ -265,6 +266,7 @@ class Evaluation:
         if fn.code.co_flags & 0x20:
             made = Generator(frame, (fn, args, kwargs))
             made.born = self.at
+            self.generators.append(made)
             return made
         return frame.enter()
 

@@ -180,6 +180,14 @@ class Frame:
         self.push(sent)
         return self.run()
 
+    def in_try(self) -> bool:
+        """Whether a yield at which the frame waits has code to run when the generator goes away."""
+        handler = self.code.handler(max(self.index - 1, 0))
+        if handler is None:
+            return False
+        # every generator of Python 3.12 and later has a handler that turns StopIteration
+        return self.code.instructions[handler.target].opname != "CALL_INTRINSIC_1"
+
     def throw_in(self, raised: Raised) -> Value:
         self.inst = self.code.instructions[max(self.index - 1, 0)]
         self.unwind(raised)

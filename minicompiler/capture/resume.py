@@ -68,7 +68,7 @@ def after(inst: Instruction, layout: Layout, jump: bool) -> Layout:
         pushes = inst.arg
     elif inst.opname == "UNPACK_EX":
         pushes = (inst.arg & 0xFF) + (inst.arg >> 8) + 1
-    elif "JUMP" in inst.opname:
+    elif "JUMP" in inst.opname or (jump and effect < 0):  # also FOR_ITER at the end
         pushes = 0
     size = len(layout) + effect
     return (*layout[: size - pushes], *[VALUE] * pushes)

@@ -70,3 +70,36 @@ def test_a_resume_function_that_cannot_load_what_it_was_given():
         return x
 
     check_against_eager(f, torch.ones(3), {"u": 1}, {"u": 1, "w": 5})
+
+
+def test_a_generator_that_is_dropped_runs_its_finally():
+    def f(x, log):
+        def numbers():
+            try:
+                yield 1
+                yield 2
+            finally:
+                log.append("closed")
+
+        for i in numbers():
+            break
+        return x + i
+
+    check_against_eager(f, torch.ones(3), [])
+
+
+def test_a_loop_that_always_ends_in_break_breaks():
+    def numbers():
+        yield 1
+
+    def f(x, it):
+        for i in it:
+            break
+        return x + i
+
+    for _ in range(2):
+        x = torch.ones(3)
+        minicompiler.reset()
+        compiled = minicompiler.compile(f, backend="eager")
+        assert torch.equal(compiled(x, numbers()), x + 1)
+    assert minicompiler.stats()["graphs"] == 1

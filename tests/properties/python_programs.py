@@ -302,7 +302,7 @@ class Grower:
 
 # ---------------------------------------------------------------- does eager accept it?
 class TooLong(BaseException):
-    """More instructions were run than a small program has."""
+    """More instructions were run, or lists grew longer, than in a small program."""
 
 
 def eager_accepts(source: str, raises: bool = False, instructions: int = 15_000) -> bool:
@@ -315,7 +315,10 @@ def eager_accepts(source: str, raises: bool = False, instructions: int = 15_000)
             return None
         frame.f_trace_opcodes = True
         left -= 1
-        if left < 0:
+        large = event == "line" and any(
+            isinstance(v, list | str) and len(v) > 60 for v in frame.f_locals.values()
+        )
+        if left < 0 or large:
             raise TooLong
         return count
 
@@ -335,9 +338,9 @@ def eager_accepts(source: str, raises: bool = False, instructions: int = 15_000)
                 except Exception:
                     if not raises:
                         return False
-                module["change"](a, k)
-                if any(isinstance(v, list | tuple) and len(v) > 40 for v in vars(a).values()):
+                if any(isinstance(v, list) and len(v) > 12 for v in vars(a).values()):
                     return False
+                module["change"](a, k)
     except (Exception, TooLong):
         return False
     finally:

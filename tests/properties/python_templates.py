@@ -530,7 +530,7 @@ STATEMENTS = _MANY + [
     "GN = <int>", "GN += 1", "GT = <T>", "GL = <LI>", "GL.append(<int>)", "GD[<str>] = <int>", "LOG.append(<int>)", "LOG.append(<str>)", "LOG.append(<T>)", "GT.mul_(<float>)",
     # containers written
     "<@LI>.append(<int>)", "<@LI>.extend(<LI>)", "<@LI>.insert(<int>, <int>)", "<@LI>[<int>] = <int>", "<@LI>[1:] = <LI>", "<@LI>.sort()", "<@LI>.reverse()",
-    "<@LI>.pop(0)", "<@LI>.clear()", "<@LI>.remove(<int>)", "<~LI> += <LI>", "<~LI> *= 2", "<@LI>.sort(key=lambda e: (e % 2, e), reverse=<bool>)", "<@LI>[::2] = <LI>",
+    "<@LI>.pop(0)", "<@LI>.clear()", "<@LI>.remove(<int>)", "<~LI> += <LI>", "<a:~LI> *= 2 - (len(<a>) > 3)", "<@LI>.sort(key=lambda e: (e % 2, e), reverse=<bool>)", "<@LI>[::2] = <LI>",
     "<@LI>[<int>] += <int>", "<@LT>.append(<T>)", "<@LT>[0] = <T>", "<@LT>[<int>] += <T>", "<@LT>[0].add_(<int>)", "<@LT>.extend(<LT>)", "<@LT>.insert(0, <T>)", "<@LT>.pop()",
     "<@D>[<str>] = <int>", "<@D>[<str>] += <int>", "<@D>.update(<D>)", "<@D>.pop(<str>)", "<@D>.setdefault(<str>, <int>)", "<@D>.clear()", "<@D> |= <D>", "<@D>.popitem()",
     "<@D>.update(k=<int>)", "<@DT>[<str>] = <T>", "<@DT>[<str>].mul_(<int>)", "<@DT>[<str>] += <T>", "<@DT>.pop(<str>, None)", "<@DT>.update(u=<T>)",
