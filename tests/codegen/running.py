@@ -51,7 +51,8 @@ def planned(what: Program | Function, *inputs: Tensor, fusion: bool = True) -> P
     """The verified plan of a program, or of what a function does to `inputs`."""
     if not isinstance(what, Program):
         graph = trace(what, *map(duplicate, inputs))
-        what = lower(decompose(graph, KNOWN))
+        writes = any(node.target is torch.ops.aten.copy_.default for node in graph.graph.nodes)
+        what = lower(graph if writes else decompose(graph, KNOWN))
     with overriding({"fusion": fusion}):
         plan = schedule.schedule(what)
     schedule.verify_plan(plan)
