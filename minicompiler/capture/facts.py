@@ -5,6 +5,7 @@ the same fact of another value. The functions at the end are what generated chec
 """
 
 import contextlib
+import itertools
 import struct
 import types
 from collections import deque
@@ -270,19 +271,26 @@ def is_empty(cell: types.CellType) -> bool:
     return False
 
 
-def overlaps(tensors: Sequence[torch.Tensor]) -> frozenset[tuple[int, int]]:
-    """Pairs (i, j), i < j, whose memory from first to last element has bytes in common. By address:
-    two storages can share memory (from_numpy twice)."""
-    spans = []
+def overlaps(tensors: Sequence[torch.Tensor]) -> frozenset[tuple[int, ...]]:
+    """(i, j, where both are in their storages, its bytes) for pairs, i < j, that share a storage or
+    whose memory from first to last element has bytes in common. By address: two storages can share
+    memory (from_numpy twice). A graph that writes to a shared storage knows its inputs by place."""
+    spans, homes = [], dict[int, list[int]]()
     for i, t in enumerate(tensors):
         if t.numel():
             last = sum((size - 1) * step for size, step in zip(t.shape, t.stride()))
-            spans.append((t.data_ptr(), t.data_ptr() + (last + 1) * t.element_size(), i))
+            start, width = t.data_ptr(), t.element_size()
+            spans.append((start, start + (last + 1) * width, i))
+            homes.setdefault(start - t.storage_offset() * width, []).append(i)
+    pairs = {pair for group in homes.values() for pair in itertools.combinations(group, 2)}
     spans.sort()
-    found = set()
     for n, (_, end, i) in enumerate(spans):
         for start, _, j in spans[n + 1 :]:
             if start >= end:
                 break
-            found.add((min(i, j), max(i, j)))
-    return frozenset(found)
+            pairs.add((min(i, j), max(i, j)))
+    return frozenset((i, j, *_place(tensors[i]), *_place(tensors[j])) for i, j in pairs)
+
+
+def _place(t: torch.Tensor) -> tuple[int, int]:
+    return t.storage_offset(), t.untyped_storage().nbytes()

@@ -216,13 +216,13 @@ KINDS: dict[str, Kind] = {
         tell=lambda e, v: (f"{len(e)} different objects", "one of them twice"),
         others=lambda e: tuple(e),
     ),
-    "OVERLAPS": Kind(  # expected: (sources of tensors, pairs of positions that share memory)
+    "OVERLAPS": Kind(  # expected: (sources of tensors, which of them share memory, where)
         6,
         lambda x, e, scope: (
             f"{scope.const(facts.overlaps)}(({_reads(e[0], scope)})) == {scope.const(e[1])}"
         ),
         lambda e: (tuple(e[0]), frozenset(e[1])),
-        lambda e, v: (f"shared memory only between {sorted(e[1])} of {e[0]}", "something else"),
+        lambda e, v: (f"shared memory only as {sorted(e[1])} of {e[0]}", "something else"),
         lambda e: e[0],
     ),
     "EXPR": Kind(  # expected: Relation

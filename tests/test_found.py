@@ -1,0 +1,39 @@
+"""Programs that once differed from eager, each with the kind of mistake it stands for."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import minicompiler
+
+Places = tuple[tuple[int, int], tuple[int, int]]
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "auto"])
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [((0, 2), (2, 4)), ((2, 4), (0, 2))],  # rows of one buffer, swapped
+        [((0, 2), (4, 6)), ((2, 4), (0, 2))],  # other rows
+        [((0, 3), (1, 4)), ((2, 5), (3, 6))],  # they overlap alike, elsewhere
+        [((0, 3), (1, 4)), ((1, 4), (0, 3))],
+    ],
+)
+def test_inputs_that_share_a_storage_are_guarded_by_place(
+    calls: list[Places], backend: str
+) -> None:
+    def write(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        a.add_(1)
+        return a + b
+
+    def seen(fn: Callable[..., Any]) -> list[Any]:
+        memory = torch.zeros(6)
+        outs = [fn(memory[slice(*a)], memory[slice(*b)]).tolist() for a, b in calls]
+        apart = torch.zeros(3), torch.zeros(3)
+        outs.append(fn(*apart).tolist())
+        return [outs, memory.tolist(), [t.tolist() for t in apart]]
+
+    minicompiler.reset()
+    assert seen(minicompiler.compile(write, backend=backend)) == seen(write)
