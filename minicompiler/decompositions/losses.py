@@ -17,7 +17,8 @@ NONE, MEAN, SUM = 0, 1, 2
 
 def _minus(x: Tensor, target: Tensor) -> Tensor:
     """A loss promotes its operands first, so that one of them may be of bool."""
-    return x - target.to(torch.result_type(x, target))
+    common = torch.result_type(x, target)
+    return x.to(common) - target.to(common)
 
 
 def _reduce(loss: Tensor, reduction: int) -> Tensor:
