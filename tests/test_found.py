@@ -37,3 +37,16 @@ def test_inputs_that_share_a_storage_are_guarded_by_place(
 
     minicompiler.reset()
     assert seen(minicompiler.compile(write, backend=backend)) == seen(write)
+
+
+def test_an_error_of_linalg_is_raised_where_eager_raises_it() -> None:
+    def root(x: torch.Tensor) -> Any:
+        try:
+            return torch.linalg.cholesky(x) + 1
+        except torch.linalg.LinAlgError:
+            return "not positive definite"
+
+    minicompiler.reset()
+    compiled = minicompiler.compile(root)
+    assert torch.equal(compiled(torch.eye(2)), root(torch.eye(2)))
+    assert compiled(-torch.eye(2)) == "not positive definite"
