@@ -50,3 +50,15 @@ def test_an_error_of_linalg_is_raised_where_eager_raises_it() -> None:
     compiled = minicompiler.compile(root)
     assert torch.equal(compiled(torch.eye(2)), root(torch.eye(2)))
     assert compiled(-torch.eye(2)) == "not positive definite"
+
+
+def test_a_class_that_gets_getattr_later() -> None:
+    class Bare:
+        pass
+
+    bare: Any = Bare()
+    minicompiler.reset()
+    scaled = minicompiler.compile(lambda x: x * getattr(bare, "scale", 7))
+    assert scaled(torch.ones(2)).tolist() == [7, 7]
+    Bare.__getattr__ = lambda self, name: 11  # type: ignore[attr-defined]
+    assert scaled(torch.ones(2)).tolist() == [11, 11]

@@ -78,9 +78,11 @@ def getattr_(ev: "Evaluation", v: Value, name: str) -> Value:
         return generic_attribute(ev, v, name)
     except Raised as raised:
         fallback = type_lookup(v.cls, "__getattr__")
-        if not issubclass(raised.value.cls, AttributeError) or fallback is MISSING:
+        if not issubclass(raised.value.cls, AttributeError):
             raise
         _, source = class_attribute(ev, v, v.cls, "__getattr__")
+        if fallback is MISSING:
+            raise
         return model.call(ev, ev.wrap(fallback, source), [v, Const(name)], {})
 
 
