@@ -107,7 +107,7 @@ def test_processes_wait_for_one_another(tmp_path):
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *sys.path]),
-        "MINICOMPILER_CACHE_DIR": str(tmp_path / "cache"),
+        "MINICOMPILER_EXTENSION_DIR": str(tmp_path / "cache"),
     }
     waiters = [
         subprocess.Popen(
