@@ -82,7 +82,7 @@ def enter(entry: Entry, exits: dict[int, Entry], space: dict[str, Any], suffix: 
     """The code of a function that starts at `entry`. With `exits` (index -> entry of the resume
     function that goes on from there) it is a landing, else a resume function."""
     code, decoded = entry.code, decode(entry.code)
-    original = Bytecode.from_code(code)
+    original = Bytecode.from_code(code, conserve_exception_block_stackdepth=True)
     stack = [f"stack_{i}" for i in range(sum(entry.layout))]
     made = Bytecode()
     made.name = f"{code.co_name.partition('<')[0] or code.co_name}{suffix}"
@@ -99,7 +99,7 @@ def enter(entry: Entry, exits: dict[int, Entry], space: dict[str, Any], suffix: 
     for index, label in tails.items():
         made.append(label)
         made.extend(_tail(exits[index], space))
-    result = made.to_code(compute_exception_stack_depths=True)
+    result = made.to_code(compute_exception_stack_depths=False)  # as CPython computed them
     if exits or suffix.startswith("_eager"):
         LANDINGS.add(result)
         frame_hook.skip(result)

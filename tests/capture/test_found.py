@@ -103,3 +103,21 @@ def test_a_loop_that_always_ends_in_break_breaks():
         compiled = minicompiler.compile(f, backend="eager")
         assert torch.equal(compiled(x, numbers()), x + 1)
     assert minicompiler.stats()["graphs"] == 1
+
+
+def test_try_inside_of_except_behind_a_break():
+    def f(x, seen):
+        print(x.sum().item())
+        try:
+            x @ torch.ones(7)
+        except RuntimeError:
+            try:
+                try:
+                    raise KeyError(7)
+                except KeyError as error:
+                    raise ValueError(2) from error
+            except ValueError as error:
+                seen.append((type(error.__cause__).__name__, error.args))
+        return x + 1
+
+    check_against_eager(f, torch.ones(3), [])

@@ -24,6 +24,7 @@ import torch
 from hypothesis import HealthCheck, given, note, settings
 
 import minicompiler
+from minicompiler.report.compare import cotangent
 from tests.properties.python_programs import (
     CALLS,
     Grower,
@@ -112,15 +113,16 @@ def globals_of(module: dict[str, Any]) -> dict[str, Any]:
 
 
 def gradients(found: Any, a: Any) -> Any:
-    """Of the sum of what was returned, for the arguments x and y."""
+    """Of the tensors that were returned, for the arguments x and y."""
     parts = found if isinstance(found, list | tuple) else [found]
     outputs = [t for t in parts if isinstance(t, torch.Tensor) and t.requires_grad]
     leaves = [t for t in (a.x, a.y) if t.requires_grad and t.is_leaf]
     if not outputs or not leaves:
         return None
     try:
-        total = sum(t.sum() for t in outputs)
-        return torch.autograd.grad(total, leaves, allow_unused=True, retain_graph=True)
+        along = [cotangent(t) for t in outputs]
+        keep = dict(allow_unused=True, retain_graph=True)
+        return torch.autograd.grad(outputs, leaves, along, **keep)
     except RuntimeError as error:
         return type(error).__name__
 
