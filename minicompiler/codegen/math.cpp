@@ -242,8 +242,9 @@ static inline uint16_t to_float16(float x) {
     return uint16_t(y | (bits(x) >> 16 & 0x8000));
 }
 
-template <class T> static inline T maximum(T a, T b) { return (a > b) | (a != a) ? a : b; }
-template <class T> static inline T minimum(T a, T b) { return (a < b) | (a != a) ? a : b; }
+// NaN if either is; of two zeros the first, as eager's clamps have it
+template <class T> static inline T maximum(T a, T b) { return (b > a) | (b != b) ? b : a; }
+template <class T> static inline T minimum(T a, T b) { return (b < a) | (b != b) ? b : a; }
 
 // N partial results combined in pairs, halving their number each time
 template <int N, class T, class F> static inline T folded(T* lanes, F both) {
