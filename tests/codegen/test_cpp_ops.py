@@ -91,7 +91,8 @@ def test_ops(dtype: torch.dtype) -> None:
             a = torch.where(given["x1"].abs() < 1e-38, b, a) if dtype == torch.float32 else a
         rtol = (2e-6 if name in LIBRARY else 5e-7) if dtype == torch.float32 else 2e-15
         torch.testing.assert_close(a, b, rtol=rtol, atol=1e-45, equal_nan=True, msg=name)
-        zero = (a == 0) & (b == 0)
+        # which of two zeros maximum takes depends on the size, in eager
+        zero = (a == 0) & (b == 0) & (name not in ("maximum", "minimum"))
         assert torch.equal(a[zero].signbit(), b[zero].signbit()), name
 
 
