@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import minicompiler
+from tests.differential import check_against_eager
 
 Places = tuple[tuple[int, int], tuple[int, int]]
 
@@ -62,3 +63,8 @@ def test_a_class_that_gets_getattr_later() -> None:
     assert scaled(torch.ones(2)).tolist() == [7, 7]
     Bare.__getattr__ = lambda self, name: 11  # type: ignore[attr-defined]
     assert scaled(torch.ones(2)).tolist() == [11, 11]
+
+
+def test_one_hot_checks_its_classes() -> None:
+    check_against_eager(lambda i: torch.nn.functional.one_hot(i, 3) * 2, torch.tensor([1, 2]))
+    check_against_eager(lambda i: torch.nn.functional.one_hot(i, 3) * 2, torch.tensor([5]))

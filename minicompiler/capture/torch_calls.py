@@ -239,6 +239,10 @@ rule(torch.Tensor.__hash__)(lambda ev, v: refuse("the hash of a tensor"))
 
 REFUSED_CALLS[torch.manual_seed] = ("seeds torch's random generator", "seed outside")
 REFUSED_CALLS[torch.seed] = ("seeds torch's random generator", "seed outside")
+REFUSED_CALLS[torch.nn.functional.one_hot] = (
+    "checks the values of its classes",
+    "compare with torch.arange(num_classes)",
+)
 
 
 @rule(vars(torch.autograd.Function)["apply"].__func__)
