@@ -281,7 +281,7 @@ def overlaps(tensors: Sequence[torch.Tensor]) -> frozenset[tuple[int, ...]]:
             last = sum((size - 1) * step for size, step in zip(t.shape, t.stride()))
             start, width = t.data_ptr(), t.element_size()
             spans.append((start, start + (last + 1) * width, i))
-            homes.setdefault(start - t.storage_offset() * width, []).append(i)
+            homes.setdefault(start - int(t.storage_offset()) * width, []).append(i)
     pairs = {pair for group in homes.values() for pair in itertools.combinations(group, 2)}
     spans.sort()
     for n, (_, end, i) in enumerate(spans):
@@ -293,4 +293,4 @@ def overlaps(tensors: Sequence[torch.Tensor]) -> frozenset[tuple[int, ...]]:
 
 
 def _place(t: torch.Tensor) -> tuple[int, int]:
-    return t.storage_offset(), t.untyped_storage().nbytes()
+    return int(t.storage_offset()), t.untyped_storage().nbytes()
