@@ -8,7 +8,7 @@ when no third group must run between the two.
 
 import bisect
 import heapq
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,8 +17,8 @@ import torch
 from ..ir.nodes import Computed, Extern, Program, Reduction, Scatter, references, variables
 from ..report.record import Why, current
 from ..symbolic.expr import Expr, as_expr, polynomial, product
-from ..symbolic.ranges import index_range, simplify
-from .dependencies import Dependencies
+from ..symbolic.ranges import simplify
+from .dependencies import Dependencies, MemoryDep
 from .spaces import Renaming, Space, joined, permutation
 
 MOST_NODES, MOST_BUFFERS = 64, 48  # of one kernel: beyond, compilers slow down and registers spill
@@ -52,7 +52,28 @@ class Node:
     down: bool = False  # a sum over the rows
 
 
-Places = dict[str, set[Expr | None]]  # where each buffer is accessed, in a space's symbols
+class Places(Mapping[str, set[Expr | None]]):
+    """Where each buffer is accessed, in the symbols of a group's space; found when asked for."""
+
+    def __init__(self, group: "Group", accesses: Iterable[tuple[MemoryDep, str, Node]]) -> None:
+        self.group, self.known = group, dict[str, set[Expr | None]]()
+        self.accesses: dict[str, list[tuple[Expr | None, Node]]] = {}
+        for dep, buffer, node in accesses:
+            self.accesses.setdefault(buffer, []).append((dep.index, node))
+
+    def __getitem__(self, buffer: str) -> set[Expr | None]:
+        if buffer not in self.known:
+            self.known[buffer] = {
+                self.group.simplified(None if index is None else index.subs(node.renaming))
+                for index, node in self.accesses[buffer]
+            }
+        return self.known[buffer]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.accesses)
+
+    def __len__(self) -> int:
+        return len(self.accesses)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,29 +109,18 @@ class Group:
 
     @cached_property
     def reads(self) -> Places:
-        return self.places((r.buffer, r.index, n) for n in self.nodes for r in n.about.reads)
+        return Places(self, ((dep, dep.buffer, n) for n in self.nodes for dep in n.about.reads))
 
     @cached_property
     def writes(self) -> Places:
         """By the new names and by the older ones."""
-        return self.places(
-            (name, w.index, n)
-            for n in self.nodes
-            for w in n.about.writes
-            for name in (w.buffer, *n.about.into)
+        names = (
+            (dep, (dep.buffer, *n.about.into), n) for n in self.nodes for dep in n.about.writes
         )
-
-    def places(self, accesses: Iterable[tuple[str, Expr | None, Node]]) -> Places:
-        found: Places = {}
-        for buffer, index, node in accesses:
-            place = None if index is None or self.space is None else index.subs(node.renaming)
-            found.setdefault(buffer, set()).add(self.simplified(place))
-        return found
+        return Places(self, ((dep, name, n) for dep, both, n in names for name in both))
 
     def simplified(self, e: Expr | None) -> Expr | None:
-        if e is None or self.space is None:
-            return None
-        return simplify(e, dict(zip(self.space.symbols, map(index_range, self.space.sizes))))
+        return None if e is None or self.space is None else simplify(e, self.space.limits)
 
     @property
     def columns(self) -> bool:
@@ -167,6 +177,7 @@ class Fusion:
     ) -> None:
         self.siblings = siblings  # whether loops that only share what they read may fuse
         self.layouts = program.layouts()
+        self.sizes: dict[str, int] = {}
         self.outputs = frozenset(ref.name for ref in references(program.outputs))
         self.readers: dict[str, set[int]] = {}  # positions, by the buffer that they read
         for node in nodes:
@@ -338,10 +349,11 @@ class Fusion:
     def conflicts(self, a: Group, b: Group) -> Iterator[str]:
         """Buffers that one writes and the other accesses at another iteration."""
         for one, other in ((a, b), (b, a)):
-            for name, places in one.writes.items():
-                both = places | other.reads.get(name, set()) | other.writes.get(name, set())
-                accessed = name in other.reads or name in other.writes
-                if accessed and (len(both) != 1 or None in both):
+            for name in one.writes.keys() & {*other.reads, *other.writes}:
+                both = (
+                    one.writes[name] | other.reads.get(name, set()) | other.writes.get(name, set())
+                )
+                if len(both) != 1 or None in both:
                     yield name
 
     def vanishes(self, name: str, a: int, b: int) -> bool:
@@ -350,8 +362,10 @@ class Fusion:
         return name not in self.outputs and all(own >> k & 1 for k in self.readers.get(name, ()))
 
     def bytes(self, name: str) -> int:
-        layout = self.layouts[name]
-        return estimate(layout.numel) * layout.dtype.itemsize
+        if name not in self.sizes:
+            layout = self.layouts[name]
+            self.sizes[name] = estimate(layout.numel) * layout.dtype.itemsize
+        return self.sizes[name]
 
     # --------------------------------------------------------------------------------------- groups
 

@@ -33,10 +33,10 @@ class Memory:
     allocated: bool = True  # by the plan; else by the call that returns it
     shared: bool = False  # an operator that may return a view of it has seen it
     old: "Memory | None" = None  # whose memory this was
+    bytes: int = 0
 
-    @property
-    def bytes(self) -> int:
-        return estimate(self.layout.numel) * self.layout.dtype.itemsize
+    def __post_init__(self) -> None:
+        self.bytes = estimate(self.layout.numel) * self.layout.dtype.itemsize
 
 
 class MemoryPlan:

@@ -7,39 +7,45 @@ over `ranges + folded`. Where the orders differ, `permutation` finds the one tha
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..ir.nodes import Index
 from ..symbolic.expr import Expr, add_all, as_expr, product, sym
+from ..symbolic.ranges import Interval, index_range
 
 Sizes = tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Space:
     """`ranges` x `folded`; `folded` is empty where no reduction takes part."""
 
     ranges: Sizes
     folded: Sizes = ()
 
-    @property
+    @cached_property
     def x(self) -> Index:
         return tuple(sym(f"x{k}") for k in range(len(self.ranges)))
 
-    @property
+    @cached_property
     def y(self) -> Index:
         return tuple(sym(f"y{k}") for k in range(len(self.folded)))
 
-    @property
+    @cached_property
     def sizes(self) -> Sizes:
         return (*self.ranges, *self.folded)
 
-    @property
+    @cached_property
     def symbols(self) -> Index:
         return (*self.x, *self.y)
 
-    @property
+    @cached_property
     def numel(self) -> Expr:
         return product(self.sizes)
+
+    @cached_property
+    def limits(self) -> dict[Expr, Interval]:
+        return dict(zip(self.symbols, map(index_range, self.sizes)))
 
 
 Renaming = dict[Expr, Expr]  # the symbols of a space in terms of those of another
