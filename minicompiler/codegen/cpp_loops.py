@@ -5,6 +5,7 @@ the kernel's own indices become expressions of them. One axis is that of the vec
 it are neighbours in memory for most of what the kernel reads and writes.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..schedule.plan import Kernel
 
 FEW = 16  # folding fewer elements is no work for a vector: take rows side by side
+TYPICAL = 128  # what a symbol counts for in estimates
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +211,19 @@ def _clashing(kernel: "Kernel", layouts: dict[str, Layout], index: Index) -> lis
 def _vector_axis(xs: list[Axis], rs: list[Axis], accesses: list[Access]) -> Axis | None:
     """The axis along which most of memory is contiguous."""
     length = product(a.size for a in rs)
-    short = bool(xs) and length.is_const and int(length) < FEW and int(length) != 8
-    candidates = xs if short or not rs else [*xs, *rs]
-    score = lambda axis: sum(a.weight for a in accesses if stride(a.index, axis.symbol) == 1)
+    few = int(length) if length.is_const else FEW
+    candidates = xs if not rs or (xs and few < FEW and few != 8) else [*xs, *rs]
+    known = {axis.symbol for axis in (*xs, *rs)}
+
+    def elements(access: Access) -> int:
+        """How many are accessed; an index from memory may lead anywhere."""
+        moving = [
+            a for a in (*xs, *rs) if a.symbol in access.index.free or access.index.free - known
+        ]
+        return math.prod(int(a.size) if a.size.is_const else TYPICAL for a in moving)
+
+    weights = [(access.index, access.weight * elements(access)) for access in accesses]
+    score = lambda axis: sum(w for index, w in weights if stride(index, axis.symbol) == 1)
     return max(reversed(candidates), key=score, default=None)
 
 
