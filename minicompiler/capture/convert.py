@@ -126,6 +126,8 @@ def convert(
                 return Skip(f"internal error: {type(error).__name__}: {error}")
         if options.fullgraph:
             raise Unsupported(why.reason, why.hint or "", where)
+        if not {"locals", "eval", "exec"}.isdisjoint(code.co_names):
+            return Skip(f"{why.reason}; the frame looks at its own variables")
         step = break_step(frame, at)
         again = attempt.break_at is not None and step >= attempt.break_at
         if step == 0 or again or not beyond_head(frame, step):

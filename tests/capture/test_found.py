@@ -121,3 +121,11 @@ def test_try_inside_of_except_behind_a_break():
         return x + 1
 
     check_against_eager(f, torch.ones(3), [])
+
+
+def test_locals_behind_a_break():
+    def f(x, n):
+        print(x.sum().item())
+        return x + 1, sorted(locals())
+
+    check_against_eager(f, torch.ones(3), 2)
