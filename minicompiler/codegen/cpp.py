@@ -363,7 +363,7 @@ class _Writer:
         if chunks:
             start = f"{last.name}_chunk"
             heads.append(loop_text(start, "0", stop, limit))
-        exact = bool(heads) and (chunks or int(size) >= 8 * LANES)
+        exact = bool(heads) and (chunks or (size.is_const and int(size) >= 8 * LANES))
         lanes = self.strip if columns else lanes_of(size)
         for node in folds:
             self.folds[node.name] = self._accumulator(node, lanes, exact)

@@ -198,7 +198,8 @@ static inline Turned quarter_turns(float x) {
 }
 static inline float sine_from(Turned t, uint32_t quadrant) {
     float z = t.r * t.r;
-    float s = fma(t.r * z, horner(z, -0.16666667f, 0.008333329f, -0.00019839295f, 2.717939e-06f), t.r);
+    float tail = horner(z, -0.16666667f, 0.008333329f, -0.00019839295f, 2.717939e-06f);
+    float s = fma(t.r * z, tail, t.r);
     float c = horner(z, 1.0f, -0.5f, 0.041666646f, -0.0013887337f, 2.4434838e-05f);
     float y = quadrant & 1 ? c : s;
     return from_bits<float>(bits(y) ^ (quadrant & 2) << 30);

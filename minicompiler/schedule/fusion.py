@@ -14,7 +14,7 @@ from functools import cached_property
 
 import torch
 
-from ..ir.nodes import Computed, Extern, Program, Reduction, Scatter, references, variables
+from ..ir.nodes import Computed, Extern, Loop, Program, Reduction, Scatter, references, variables
 from ..report.record import Why, current
 from ..symbolic.expr import Expr, as_expr, polynomial, product
 from ..symbolic.ranges import simplify
@@ -97,11 +97,9 @@ class Group:
         return layout.device
 
     @property
-    def scatters(self) -> bool:
-        return any(
-            isinstance(o, Computed) and isinstance(o.loop, Scatter)
-            for o in (n.about.operation for n in self.nodes)
-        )
+    def loops(self) -> list[Loop]:
+        operations = [node.about.operation for node in self.nodes]
+        return [o.loop for o in operations if isinstance(o, Computed)]
 
     @cached_property
     def makes(self) -> frozenset[str]:
@@ -125,9 +123,8 @@ class Group:
     @property
     def columns(self) -> bool:
         """Only sums, which may as well be gathered while another kernel walks along the rows."""
-        loops = [getattr(node.about.operation, "loop", None) for node in self.nodes]
-        kinds = [isinstance(loop, Reduction) and loop.kind == "sum" for loop in loops]
-        return all(kinds) and self.device.type == "cpu" and not any(n.down for n in self.nodes)
+        sums = all(isinstance(loop, Reduction) and loop.kind == "sum" for loop in self.loops)
+        return sums and self.device.type == "cpu" and not any(n.down for n in self.nodes)
 
     def turned(self) -> "Group":
         """Sums as a part of a kernel that has what they fold as its rows."""
@@ -262,13 +259,11 @@ class Fusion:
             return f"the kernel would have more than {MOST_NODES} loops"
         if len({*first.reads, *first.makes, *second.reads, *second.makes}) > MOST_BUFFERS:
             return f"the kernel would touch more than {MOST_BUFFERS} buffers"
-        if first.scatters or (second.scatters and not first.makes & second.reads.keys()):
+        scatters = [any(isinstance(x, Scatter) for x in g.loops) for g in (first, second)]
+        if scatters[0] or (scatters[1] and not first.makes & second.reads.keys()):
             return "one of them writes where indices say"
-        if any(
-            n.down and n.about.name in (*first.reads, *second.reads)
-            for g in (first, second)
-            for n in g.nodes
-        ):
+        down = {n.about.name for n in (*first.nodes, *second.nodes) if n.down}
+        if down & {*first.reads, *second.reads}:
             return "a sum of columns is known only after the last row"
         own = self.own[a] | self.own[b]
         if (self.after[a] & self.before[b] | self.after[b] & self.before[a]) & ~own:
@@ -318,20 +313,15 @@ class Fusion:
                 yield (moved, fixed) if k == 0 else (fixed, moved)
                 break
         for rows, sums in ((first, second), (second, first)):
-            if (
-                sums.columns
-                and rows.space is not None
-                and rows.space.folded
-                and not sums.makes & {*rows.reads}
-                and self.along_rows(rows, {*shared, *links})
-            ):
+            unread = sums.columns and not sums.makes & {*rows.reads}
+            if unread and self.along_rows(rows, {*shared, *links}):
                 yield rows, sums.turned()
 
     def along_rows(self, group: Group, names: Iterable[str]) -> bool:
         """Is memory contiguous along what the group folds, and small enough to be summed over?"""
         assert group.space is not None
-        size = product(group.space.sizes)
-        if not size.is_const or estimate(product(group.space.folded)) > WIDEST:
+        size, folded = group.space.numel, group.space.folded
+        if not folded or not size.is_const or int(product(folded)) > WIDEST:
             return False
         steps = [self.steps(group, name) for name in names]
         return any(s and s[-1] == 1 for s in steps) and int(product(group.space.ranges)) > 1

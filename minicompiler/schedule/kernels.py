@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
-from ..ir.nodes import Computed, Index, Layout, Reduction, Scatter, variables
-from ..symbolic.expr import Expr, product
+from ..ir.nodes import Computed, Index, Reduction, Scatter, variables
+from ..symbolic.expr import product
 from .fusion import Group, Node, estimate
 from .plan import Kernel
 from .spaces import Space
@@ -19,8 +20,9 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
     space, kept = group.space, set(needed)
     nodes = tuple(_rewritten(node, space) for node in group.nodes)
     passes = dict(zip((node.name for node in nodes), _passes(group)))
-    over = {node.about.name: node.over_all for node in group.nodes}
     by = {node.about.name: node for node in group.nodes}
+    # what costs a loop over `folded` to have
+    looped = {n for n, node in by.items() if node.over_all and not _folds(node)}
     internal, rows, again, budget = set[str](), set[str](), set[str](), ROW_BYTES
     taken = {node.into for node in nodes}
     for about, node in zip(group.nodes, nodes):
@@ -29,17 +31,11 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
         assert not about.down, "nothing within the kernel can read it"
         readers = [n for n in group.nodes if any(d.buffer == node.name for d in n.about.reads)]
         later = any(passes[n.about.name] > passes[node.name] for n in readers)
-        if later and over[node.name] and not isinstance(node.loop, Reduction):
+        if later and node.name in looped:
             needs = {dep.buffer for dep in about.about.reads}
             length = product(space.folded)
             size = estimate(length) * node.layout.dtype.itemsize
-            if (
-                about.about.cost <= AGAIN
-                and not needs & taken
-                and not any(
-                    over[r] and passes[r] >= 0 and not _folds(by[r]) for r in needs & over.keys()
-                )
-            ):
+            if about.about.cost <= AGAIN and not needs & (taken | looped):
                 again.add(node.name)  # cheaper than memory
             elif group.device.type == "cpu" and not (length.is_const and size <= budget):
                 continue
@@ -108,50 +104,29 @@ def _rewritten(node: Node, space: Space) -> Computed:
     operation = node.about.operation
     assert isinstance(operation, Computed)
     loop, layout = operation.loop, operation.layout
-    index, folded = ([node.renaming[s] for s in symbols] for symbols in variables(loop))
-    at_all = node.over_all and not isinstance(loop, Reduction)
-    ranges = space.sizes if at_all else space.ranges
+    old = [[node.renaming[s] for s in symbols] for symbols in variables(loop)]
+    everywhere = node.over_all and not isinstance(loop, Reduction)
+    x, ranges = (space.symbols, space.sizes) if everywhere else (space.x, space.ranges)
+    y, folded = space.y, space.folded
+    if node.down:
+        x, ranges, y, folded = y, folded, x, ranges
 
-    def moved(places: list[Expr], *new: Expr) -> Index:
-        values = dict(zip(space.symbols, new))
-        return tuple(e.subs(values) for e in places)
+    def at(*new: Index) -> list[Index]:
+        """The old indices at a point of the space."""
+        values = {
+            symbol: e for symbols, index in zip((x, y), new) for symbol, e in zip(symbols, index)
+        }
+        return [tuple(e.subs(values) for e in places) for places in old[: len(new)]]
 
-    if isinstance(loop, Reduction) and node.down:
-        turned = lambda y, x: loop.inner(moved(index, *x, *y), moved(folded, *x, *y))
-        where = _view(layout, index, space.y, space.folded)
-        new = replace(loop, ranges=space.folded, folded=space.ranges, inner=turned)
-        return replace(operation, layout=where, loop=new)
-    if isinstance(loop, Reduction):
-        inner = lambda x, y: loop.inner(moved(index, *x, *y), moved(folded, *x, *y))
-        new = replace(loop, ranges=ranges, folded=space.folded, inner=inner)
-        return replace(operation, layout=_view(layout, index, space.symbols, ranges), loop=new)
     body = loop.inner
+    fields: dict[str, Any] = {"ranges": ranges, "inner": lambda *new: body(*at(*new))}
     if isinstance(loop, Scatter):
         target = loop.target
-        return replace(
-            operation,
-            loop=replace(
-                loop,
-                ranges=ranges,
-                inner=lambda x: body(moved(index, *x)),
-                target=lambda x: target(moved(index, *x)),
-            ),
-        )
-    new_body = lambda x: body(moved(index, *x))
-    return replace(
-        operation,
-        layout=_view(layout, index, space.symbols, ranges),
-        loop=replace(loop, ranges=ranges, inner=new_body),
-    )
-
-
-def _view(layout: Layout, index: list[Expr], symbols: Index, ranges: Index) -> Layout:
-    """The same memory with a dimension for each range."""
-    place = layout.index(tuple(index))
-    strides = tuple(stride(place, symbol) for symbol in symbols[: len(ranges)])
-    return replace(layout, size=ranges, stride=strides)
-
-
-def stride(place: Expr, symbol: Expr) -> Expr:
-    """By how much `place`, a sum of multiples of symbols, grows with one of them."""
-    return place.subs({symbol: symbol + 1}) - place
+        fields["target"] = lambda new: target(*at(new))
+        return replace(operation, loop=replace(loop, **fields))
+    if isinstance(loop, Reduction):
+        fields["folded"] = folded
+    place = layout.index(tuple(old[0]))
+    strides = tuple(place.subs({symbol: symbol + 1}) - place for symbol in x)
+    view = replace(layout, size=ranges, stride=strides)
+    return replace(operation, layout=view, loop=replace(loop, **fields))

@@ -99,34 +99,20 @@ class MemoryPlan:
         group = self.groups[time]
         when = dict(zip((node.name for node in kernel.nodes), kernel.passes))
         for place, node in enumerate(kernel.nodes):
-            if (
-                node.name not in kernel.writes
-                or isinstance(node.loop, Scatter)
-                or node.name in kernel.down
-            ):
+            if node.name not in {*kernel.writes} - kernel.down or isinstance(node.loop, Scatter):
                 continue
+            mine, late = self.of[node.name], when.get(node.name, 0)
             for old in kernel.reads:
-                memory, mine = self.of[old], self.of[node.name]
-                readers = [
-                    k
-                    for k, n in enumerate(group.nodes)
-                    if any(d.buffer == old for d in n.about.reads)
-                ]
-                names = [kernel.nodes[k].name for k in readers]
-                if (
-                    memory.death == time
-                    and memory.birth < time
-                    and not (memory.kept or memory.shared)
-                    and old not in kernel.mutated
-                    and memory.name == old
-                    and memory.layout.dtype == mine.layout.dtype
-                    and memory.layout.numel == mine.layout.numel
-                    and group.reads[old] == group.writes[node.name]
-                    and None not in group.reads[old]
-                    and max(readers) <= place
-                    and all(when.get(n, 0) <= when.get(node.name, 0) for n in names)
-                    and not kernel.again & set(names)
-                ):
+                memory, places = self.of[old], group.reads[old]
+                readers = [n for n in group.nodes if any(d.buffer == old for d in n.about.reads)]
+                names = {n.about.name for n in readers}
+                dies = memory.death == time > memory.birth and memory.name == old
+                same = memory.layout.dtype == mine.layout.dtype and memory.bytes == mine.bytes
+                meet = places == group.writes[node.name] and None not in places
+                before = names <= {n.name for n in kernel.nodes[: place + 1]} - kernel.again
+                before = before and all(when.get(n, 0) <= late for n in names)
+                ours = not (memory.kept or memory.shared) and old not in kernel.mutated
+                if dies and ours and same and meet and before:
                     mine.old = memory
                     memory.death = time - 1  # from now on it is the new one's
                     kernel = overwriting(kernel, node.name, old)
