@@ -231,7 +231,7 @@ def build_iterator(t: Text, v: Iterator) -> Built:
 
 
 def build_generator(t: Text, v: Generator) -> Built:
-    if v.started:
+    if v.started or v.finished:
         raise Unbuildable(v.born, "a generator that has started leaves the graph")
     fn, args, kwargs = v.origin
     original = next((o for o, p in POLYFILLS.items() if p is fn.real), None)

@@ -129,3 +129,13 @@ def test_locals_behind_a_break():
         return x + 1, sorted(locals())
 
     check_against_eager(f, torch.ones(3), 2)
+
+
+def test_a_generator_that_was_closed_before_it_started():
+    def f(x):
+        it = (i for i in range(3))
+        it.close()
+        print(x.sum().item())
+        return x + next(it, 7)
+
+    check_against_eager(f, torch.ones(3))

@@ -64,7 +64,11 @@ class Seen:
         if isinstance(v, torch.Tensor):
             storage = v.untyped_storage()._cdata
             number = self.storages.setdefault(storage, len(self.storages))
-            about = [v.dtype, tuple(v.shape), v.stride(), v.requires_grad, v.is_leaf, number]
+            try:
+                leaf = v.is_leaf
+            except RuntimeError as error:  # a view whose base was written when it must not be
+                return [str(error)]
+            about = [v.dtype, tuple(v.shape), v.stride(), v.requires_grad, leaf, number]
             return [*map(str, about), v.detach().clone()]
         if isinstance(v, list | deque):
             return [getattr(v, "maxlen", None), *map(self.of, v)]
