@@ -377,9 +377,9 @@ def _throw(ev: "E", it: Value, kind: Value, *rest: Value) -> Value:
 
 @rule(GENERATOR.close)
 def _close(ev: "E", it: Value) -> Value:
-    if not isinstance(it, Generator) or it.finished:
-        return NONE
-    if not it.started:
+    if not isinstance(it, Generator):
+        refuse(f"closes {describe(it)}")
+    if it.finished or not it.started:
         it.finished = True
         return NONE
     try:
