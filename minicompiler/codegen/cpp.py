@@ -54,6 +54,7 @@ class Value:
     dtype: torch.dtype
     depth: int
     expr: Expr | None = None  # of an index used as a value
+    number: Any = None  # of a constant
 
 
 @dataclass(slots=True)
@@ -582,7 +583,7 @@ class _Writer:
     def constant(self, value: Any, dtype: torch.dtype) -> Value:
         if not isinstance(value, Expr):
             whole = as_expr(value) if type(value) is int else None
-            return Value(literal(value, dtype), dtype, 0, whole)
+            return Value(literal(value, dtype), dtype, 0, whole, value)
         if value.is_const:
             return self.constant(value.const, dtype)
         return self.index_expr(value, dtype)
@@ -648,6 +649,8 @@ class _Writer:
     def to_dtype(self, x: Value, dtype: torch.dtype) -> Value:
         if x.dtype == dtype:
             return x
+        if x.number is not None:
+            return self.constant(torch.tensor(x.number, dtype=x.dtype).to(dtype).item(), dtype)
         if x.expr is not None and dtype.is_floating_point:
             return self.index_expr(x.expr, dtype)
         return self.let(conversion(x.text, x.dtype, dtype), dtype, x.depth)

@@ -244,8 +244,14 @@ static inline uint16_t to_float16(float x) {
 }
 
 // NaN if either is; of two zeros the first, as eager's clamps have it
-template <class T> static inline T maximum(T a, T b) { return (b > a) | (b != b) ? b : a; }
-template <class T> static inline T minimum(T a, T b) { return (b < a) | (b != b) ? b : a; }
+template <class T> static inline T maximum(T a, T b) {
+    T c = b > a ? b : a;
+    return b == b ? c : b;
+}
+template <class T> static inline T minimum(T a, T b) {
+    T c = b < a ? b : a;
+    return b == b ? c : b;
+}
 
 // N partial results combined in pairs, halving their number each time
 template <int N, class T, class F> static inline T folded(T* lanes, F both) {
