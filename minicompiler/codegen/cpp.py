@@ -29,7 +29,16 @@ from ..symbolic.expr import Expr, Symbol, add_all, as_expr, product, sym
 from ..symbolic.printing import to_c
 from ..symbolic.ranges import Interval, bounds, index_range, proves_positive, simplify
 from .cpp_loops import Axis, Nest, nest, over_all, run
-from .cpp_ops import COMPARISONS, DIVISIONS, TYPES, conversion, expression, literal, with_math
+from .cpp_ops import (
+    COMPARISONS,
+    DIVISIONS,
+    MEMORY,
+    TYPES,
+    conversion,
+    expression,
+    literal,
+    with_math,
+)
 from .cpp_reduce import POSITIONS, Accumulator
 from .source import KernelSource
 
@@ -147,7 +156,7 @@ class _Writer:
                 self.outer_loops()
         head: list[str | Block] = []
         for k, (buffer, pointer) in enumerate(self.pointers.items()):
-            of = TYPES[self.layouts[buffer].dtype]
+            of = MEMORY[self.layouts[buffer].dtype]
             of = f"const {of}" if pointer.startswith("in_ptr") else of
             head.append(f"{of}* __restrict__ {pointer} = ({of}*)buffers[{k}];")
         for k, (symbol, sort) in enumerate(self.symbols.items()):
@@ -282,7 +291,7 @@ class _Writer:
                 )
                 at = "".join(f"[{a.name} - {a.name}_tile]" for a in pair)
                 for k, (buffer, index) in enumerate(self.nest.turned):
-                    of = TYPES[self.layouts[buffer].dtype]
+                    of = MEMORY[self.layouts[buffer].dtype]
                     self.line(f"{of} tile{k}[{TILE}][{TILE + 1}];")
                     with (
                         self.block(down, axes=[last]),
@@ -332,7 +341,7 @@ class _Writer:
             if node.name in kernel.rows:
                 length = product(kernel.folded) * (self.strip if self.nest.columns else 1)
                 self.line(
-                    f"{TYPES[node.layout.dtype]} row{self.number[node.name]}[{self.text(length)}];"
+                    f"{MEMORY[node.layout.dtype]} row{self.number[node.name]}[{self.text(length)}];"
                 )
         when = kernel.passes or (0,) * len(kernel.nodes)
         for number in range(-1, max(when) + 1):
@@ -463,7 +472,7 @@ class _Writer:
             return
         for node in nodes:
             self.arrays[node.name] = f"col{self.number[node.name]}"
-            self.line(f"{TYPES[node.layout.dtype]} {self.arrays[node.name]}[{self.strip}];")
+            self.line(f"{MEMORY[node.layout.dtype]} {self.arrays[node.name]}[{self.strip}];")
         with self.lane_loop():
             for node in nodes:
                 self.run_nodes([node])
@@ -575,6 +584,7 @@ class _Writer:
         if written or self.work == 0:  # neither too early, nor where no iteration would read it
             depth = self.here
         text = self.tiles.get((buffer, index), text)
+        text = f"{text} != 0" if dtype == torch.bool else text
         if self.mask is not None:
             text = f"{self.mask.text} ? {text} : {literal(0, dtype)}"
             depth = max(depth, self.mask.depth)

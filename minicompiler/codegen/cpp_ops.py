@@ -25,6 +25,8 @@ TYPES = {
     torch.uint8: "uint8_t",
     torch.bool: "bool",
 }
+# in memory a bool is a byte, as vectors have it
+MEMORY = TYPES | {torch.bool: "uint8_t"}
 HALVES = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
 
 INFIX = dict(
@@ -92,8 +94,11 @@ def conversion(text: str, old: torch.dtype, new: torch.dtype) -> str:
         return f"to_{HALVES[new]}({conversion(text, old, torch.float32)})"
     if new == torch.bool:
         return f"{text} != 0"
-    if old.is_floating_point and not new.is_floating_point and new != torch.int64:
-        return f"{TYPES[new]}(int64_t({text}))"  # what does not fit wraps
+    if old == torch.bool:  # a select, which vectors have, not a conversion, which they lack
+        return f"{text} ? {literal(1, new)} : {literal(0, new)}"
+    if old.is_floating_point and not new.is_floating_point and new.itemsize < 4:
+        wide = "int64_t" if new == torch.uint8 else "int32_t"  # what does not fit wraps
+        return f"{TYPES[new]}({wide}({text}))"
     return f"{TYPES[new]}({text})"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .cpp_ops import TYPES, literal
+from .cpp_ops import MEMORY, TYPES, literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Accumulator:
     def start(self) -> list[str]:
         """Lines that make empty lanes."""
         empty = literal(self.fold.start(self.dtype), self.dtype)
-        lines = [f"{TYPES[self.dtype]} {self.name}_lanes[{self.lanes}];"]
+        lines = [f"{MEMORY[self.dtype]} {self.name}_lanes[{self.lanes}];"]
         each = f"{self.name}_lanes[lane] = {empty};"
         if self.at:
             lines.append(f"int64_t {self.name}_at[{self.lanes}];")
@@ -99,7 +99,7 @@ class Accumulator:
 
     def _combined(self, a: str, b: str) -> str:
         text = self.fold.combine.format(a, b)
-        return f"{TYPES[self.dtype]}({text})" if self.dtype.itemsize < 4 else text
+        return f"{MEMORY[self.dtype]}({text})" if self.dtype.itemsize < 4 else text
 
     def flush(self) -> list[str]:
         """Lines that empty the lanes into the total."""
@@ -121,7 +121,7 @@ class Accumulator:
 
     def _one(self) -> str:
         """The lanes of a row as one value."""
-        of = TYPES[self.dtype]
+        of = MEMORY[self.dtype]
         both = f"[]({of} a, {of} b) -> {of} {{ return {self.fold.combine.format('a', 'b')}; }}"
         return f"folded<{self.lanes}>({self.name}_lanes, {both})"
 

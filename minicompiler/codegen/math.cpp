@@ -338,15 +338,21 @@ template <class T> static inline T right_shift(T a, T n) {
 struct Words {
     uint32_t first, second;
 };
-static inline Words philox(int64_t seed, int64_t offset) {
-    uint32_t c0 = uint32_t(offset), c1 = uint32_t(offset >> 32), c2 = 0, c3 = 0;
-    uint32_t k0 = uint32_t(seed), k1 = uint32_t(seed >> 32);
-    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9, k1 += 0xBB67AE85) {
+template <int rounds>
+static inline Words philox_rounds(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint32_t k0,
+                                  uint32_t k1) {
+    if constexpr (rounds == 0) {
+        return {c0, c1};
+    } else {  // a loop within would keep the loop around it from becoming vectors
         uint64_t p0 = uint64_t(c0) * 0xD2511F53u, p1 = uint64_t(c2) * 0xCD9E8D57u;
-        c0 = uint32_t(p1 >> 32) ^ c1 ^ k0, c1 = uint32_t(p1);
-        c2 = uint32_t(p0 >> 32) ^ c3 ^ k1, c3 = uint32_t(p0);
+        return philox_rounds<rounds - 1>(uint32_t(p1 >> 32) ^ c1 ^ k0, uint32_t(p1),
+                                         uint32_t(p0 >> 32) ^ c3 ^ k1, uint32_t(p0),
+                                         k0 + 0x9E3779B9, k1 + 0xBB67AE85);
     }
-    return {c0, c1};
+}
+static inline Words philox(int64_t seed, int64_t offset) {
+    return philox_rounds<10>(uint32_t(offset), uint32_t(uint64_t(offset) >> 32), 0, 0,
+                             uint32_t(seed), uint32_t(uint64_t(seed) >> 32));
 }
 
 static inline float unit_interval(uint32_t word) { return float(int32_t(word >> 8)) * 0x1p-24f; }
