@@ -38,6 +38,10 @@ def compile_graph(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
         return gm
     with record.stage("aot"):
         joint = aot.joint_graph(gm, list(example_inputs))
+        if joint.signature.differentiable and not torch.is_grad_enabled():
+            raise Unsupported(
+                "turns gradients on where they are off", "enable them around the call"
+            )
         joint = joint.rewritten(lambda gm: decompositions.decompose(gm, lowering.KNOWN))
         record.add("joint", joint)
         record.count("joint_nodes", len(joint.graph.nodes))

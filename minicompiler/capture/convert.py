@@ -318,8 +318,10 @@ def handles_tensors(frame: Frame) -> bool:
 
 
 def restore_ambient(ev: Evaluation) -> None:
-    """The graph leaves grad mode and autocast as it found them; the replacement sets them."""
+    """The graph leaves grad mode and autocast as it found them; the replacement sets them. It is
+    also compiled under what it will find."""
     for key, (setter, before) in ev.ambient.items():
+        setter(*key[1:], before)
         if ev.ambient_now[key] != before:
             node = ev.graph.graph.call_function(setter, (*key[1:], before))
             node.meta["val"] = None

@@ -1,5 +1,6 @@
 """Programs that once differed from eager, each as small as it could be made."""
 
+import pytest
 import torch
 
 import minicompiler
@@ -139,3 +140,23 @@ def test_a_generator_that_was_closed_before_it_started():
         return x + next(it, 7)
 
     check_against_eager(f, torch.ones(3))
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_graph_is_compiled_under_the_grad_mode_that_it_is_entered_with(backend):
+    def f(x, w):
+        y = x * w
+        with torch.no_grad():
+            if y.sum() > -100:
+                y += 1
+        x += y * w
+        return y, x, torch.is_grad_enabled()
+
+    minicompiler.reset()
+    compiled = minicompiler.compile(f, backend=backend)
+    for grad in (True, False):
+        for way in (compiled, f):
+            x, w = torch.ones(3), torch.ones(3, requires_grad=True)
+            with torch.set_grad_enabled(grad):
+                y, x, now = way(x, w)
+            assert (y.requires_grad, x.requires_grad, now) == (grad, grad, grad)

@@ -58,7 +58,8 @@ class Seen:
             return ["again", self.numbers[id(v)]]
         self.numbers[id(v)] = len(self.numbers)
         self.kept.append(v)
-        return [type(v).__qualname__, *self.parts(v)]
+        kind = "iterator" if isinstance(v, Iterator) else type(v).__qualname__
+        return [kind, *self.parts(v)]
 
     def parts(self, v: Any) -> list[Any]:
         if isinstance(v, torch.Tensor):
