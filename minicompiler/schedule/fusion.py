@@ -123,7 +123,10 @@ class Group:
     @property
     def columns(self) -> bool:
         """Only sums, which may as well be gathered while another kernel walks along the rows."""
-        sums = all(isinstance(loop, Reduction) and loop.kind == "sum" for loop in self.loops)
+        sums = all(
+            isinstance(loop, Reduction) and loop.kind == "sum" and loop.ranges
+            for loop in self.loops
+        )
         return sums and self.device.type == "cpu" and not any(n.down for n in self.nodes)
 
     def turned(self) -> "Group":

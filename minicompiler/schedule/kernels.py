@@ -35,7 +35,8 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
             needs = {dep.buffer for dep in about.about.reads}
             length = product(space.folded)
             size = estimate(length) * node.layout.dtype.itemsize
-            if about.about.cost <= AGAIN and not needs & (taken | looped):
+            gone = looped & internal - rows  # what a later loop does not find in memory
+            if about.about.cost <= AGAIN and not needs & (taken | gone):
                 again.add(node.name)  # cheaper than memory
             elif group.device.type == "cpu" and not (length.is_const and size <= budget):
                 continue
