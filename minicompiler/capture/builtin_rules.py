@@ -230,9 +230,9 @@ def _operator_rules() -> None:
     def compare(symbol: str) -> Any:
         return lambda ev, a, b: model.compare(ev, symbol, a, b)
 
-    for symbol, (function, _) in model.BINARY.items():
+    for symbol, (function, in_place, _) in model.BINARY.items():
         RULES[function] = binary(symbol, False)
-        RULES[model.INPLACE[symbol]] = binary(symbol, True)
+        RULES[in_place] = binary(symbol, True)
     for symbol, (function, _, _) in model.COMPARE.items():
         RULES[function] = compare(symbol)
     RULES[operator.neg] = lambda ev, v: model.unary(ev, operator.neg, "__neg__", v)

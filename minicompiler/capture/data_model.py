@@ -8,7 +8,9 @@ direct calls such as `list.append(x, 1)` all take the same way.
 # ruff: noqa: I001  (imports fill their lines)
 
 import operator
+from collections import deque
 from collections.abc import Callable
+from enum import EnumType
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -18,30 +20,20 @@ from . import attributes
 from .frame_hook import MISSING, type_lookup
 from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Generator, Iterator
 from .values import Method, Obj, Raised, Sequence, Set, Slice, Tensor, Tuple, Value, View
-from .values import constant, constant_iterator, describe, is_fixed, new_exception, python_value
-from .values import refuse, sequence_iterator, snapshot_iterator
+from .values import constant, describe, is_fixed, new_exception, python_value
+from .values import iterator, refuse, snapshot_iterator
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation
 
-BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
-    "+": (operator.add, "add"),
-    "-": (operator.sub, "sub"),
-    "*": (operator.mul, "mul"),
-    "/": (operator.truediv, "truediv"),
-    "//": (operator.floordiv, "floordiv"),
-    "%": (operator.mod, "mod"),
-    "**": (operator.pow, "pow"),
-    "@": (operator.matmul, "matmul"),
-    "&": (operator.and_, "and"),
-    "|": (operator.or_, "or"),
-    "^": (operator.xor, "xor"),
-    "<<": (operator.lshift, "lshift"),
-    ">>": (operator.rshift, "rshift"),
+SYMBOLS = "+ - * / // % ** @ & | ^ << >>".split()
+NAMES = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+# symbol -> the function, the one in place, the name of the method
+BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any], str]] = {
+    symbol: (getattr(operator, f"__{name}__"), getattr(operator, f"i{name}"), name)
+    for symbol, name in zip(SYMBOLS, NAMES)
 }
-INPLACE: dict[str, Callable[[Any, Any], Any]] = {
-    symbol: getattr(operator, f"i{name}") for symbol, (_, name) in BINARY.items()
-}
+# symbol -> the function, the method, and that of the other operand
 COMPARE: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     "<": (operator.lt, "__lt__", "__gt__"),
     "<=": (operator.le, "__le__", "__ge__"),
@@ -71,6 +63,12 @@ def call_method(ev: "Evaluation", v: Value, name: str, *args: Value) -> Value:
     return call(ev, attributes.getattr_(ev, v, name), list(args), {})
 
 
+def polyfill(ev: "Evaluation", name: str, *args: Value) -> Value:
+    from . import polyfills
+
+    return call(ev, ev.wrap(getattr(polyfills, name), None), list(args), {})
+
+
 def call(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     from . import calls
 
@@ -78,14 +76,17 @@ def call(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value
 
 
 # ---------------------------------------------------------------- operators
-def fold(ev: "Evaluation", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
-    """Run a pure function on Python objects; what it raises, the program raises."""
+def attempt(ev: "Evaluation", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Run a pure function of Python now; what it raises, the program raises."""
     try:
-        result = fn(*args, **kwargs)
+        return fn(*args, **kwargs)
     except Exception as error:
         made = new_exception(type(error), *[ev.wrap(a, None) for a in error.args])
         raise Raised(made, ev.at, ev.where()) from None
-    return ev.wrap_fresh(result)
+
+
+def fold(ev: "Evaluation", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
+    return ev.wrap_fresh(attempt(ev, fn, *args, **kwargs))
 
 
 def unary(ev: "Evaluation", op: Callable[[Any], Any], method: str, v: Value) -> Value:
@@ -98,17 +99,20 @@ def unary(ev: "Evaluation", op: Callable[[Any], Any], method: str, v: Value) -> 
 
 
 def binary(ev: "Evaluation", symbol: str, a: Value, b: Value, inplace: bool = False) -> Value:
-    op, name = BINARY[symbol]
+    op, op_in_place, name = BINARY[symbol]
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         other = b if isinstance(a, Tensor) else a
-        operand = isinstance(other, Tensor | Const) or not isinstance(other, Sequence)
-        if operand and (isinstance(other, Tensor | Const) or not has_operator(other, name)):
-            target = INPLACE[symbol] if inplace and isinstance(a, Tensor) else op
+        sequence = isinstance(other, Sequence)
+        if isinstance(other, Tensor | Const) or not (sequence or has_operator(other, name)):
+            target = op_in_place if inplace and isinstance(a, Tensor) else op
             return ev.graph.call(ev, target, [a, b])
     if isinstance(a, Const) and isinstance(b, Const):
         return fold(ev, op, a.value, b.value)
     if isinstance(a, Const) and isinstance(a.value, str | bytes) and symbol == "%":
-        return fold(ev, op, a.value, printable(ev, b))
+        found_value = python_of(ev, b)
+        if found_value is ABSENT:
+            refuse(f"formats {describe(b)}")
+        return fold(ev, op, a.value, found_value)
     tries = [(a, f"__{name}__", b), (b, f"__r{name}__", a)]
     overrides = type_lookup(b.cls, f"__r{name}__") is not type_lookup(a.cls, f"__r{name}__")
     if issubclass(b.cls, a.cls) and b.cls is not a.cls and overrides:
@@ -119,11 +123,9 @@ def binary(ev: "Evaluation", symbol: str, a: Value, b: Value, inplace: bool = Fa
         tries.insert(0, (a, f"__i{name}__", b))
     if (found := first_answer(ev, tries)) is not None:
         return found
-    ev.throw(
-        TypeError,
-        f"unsupported operand type(s) for {symbol}{'=' if inplace else ''}: "
-        f"'{a.cls.__name__}' and '{b.cls.__name__}'",
-    )
+    kinds = f"'{a.cls.__name__}' and '{b.cls.__name__}'"
+    more = "=" if inplace else ""
+    ev.throw(TypeError, f"unsupported operand type(s) for {symbol}{more}: {kinds}")
 
 
 def first_answer(ev: "Evaluation", tries: list[tuple[Value, str, Value]]) -> Value | None:
@@ -134,7 +136,7 @@ def first_answer(ev: "Evaluation", tries: list[tuple[Value, str, Value]]) -> Val
         if isinstance(of, Const) and type(type_lookup(of.cls, method)) is not FunctionType:
             continue  # a literal's own operator knows literals only
         found = call_special(ev, of, method, other)
-        if found is not None and not is_not_implemented(found):
+        if found is not None and found.real is not NotImplemented:
             return found
     return None
 
@@ -143,29 +145,22 @@ def has_operator(v: Value, name: str) -> bool:
     return any(type_lookup(v.cls, f"__{n}__") is not MISSING for n in (name, f"r{name}"))
 
 
-def is_not_implemented(v: Value) -> bool:
-    return isinstance(v, Const) and v.value is NotImplemented
-
-
 def python_of(ev: "Evaluation", v: Value) -> Any:
     """`v`, read to the bottom, as a fresh Python object; ABSENT if it holds more than constants."""
     read_all(ev, v)
     return constant(v)
 
 
+def read(ev: "Evaluation", v: Value) -> list[Value]:
+    """What is inside of a container."""
+    if isinstance(v, Dict):
+        return v.values(ev)
+    return v.read(ev) if isinstance(v, Sequence | View) else []
+
+
 def read_all(ev: "Evaluation", v: Value) -> None:
-    if isinstance(v, Sequence):
-        for item in v.read(ev):
-            read_all(ev, item)
-    elif isinstance(v, Dict):
-        for item in v.values(ev):
-            read_all(ev, item)
-
-
-def printable(ev: "Evaluation", v: Value) -> Any:
-    """The right side of `str % ...`: constants only."""
-    found = python_of(ev, v)
-    return refuse(f"formats {describe(v)}") if found is ABSENT else found
+    for item in read(ev, v):
+        read_all(ev, item)
 
 
 def compare(ev: "Evaluation", symbol: str, a: Value, b: Value) -> Value:
@@ -186,10 +181,8 @@ def compare(ev: "Evaluation", symbol: str, a: Value, b: Value) -> Value:
         return found
     if symbol in ("==", "!="):
         return TRUE if identical(ev, a, b) == (symbol == "==") else FALSE
-    ev.throw(
-        TypeError,
-        f"'{symbol}' not supported between instances of '{a.cls.__name__}' and '{b.cls.__name__}'",
-    )
+    kinds = f"'{a.cls.__name__}' and '{b.cls.__name__}'"
+    ev.throw(TypeError, f"'{symbol}' not supported between instances of {kinds}")
 
 
 def identical(ev: "Evaluation", a: Value, b: Value) -> bool:
@@ -222,7 +215,7 @@ def length(ev: "Evaluation", v: Value) -> int:
             ev.throw(TypeError, "len() of a 0-d tensor")
         return int(v.fake.shape[0])
     if isinstance(v, Const):
-        return int(python_value(fold(ev, len, v.value)))
+        return int(attempt(ev, len, v.value))
     found = call_special(ev, v, "__len__")
     if found is None:
         ev.throw(TypeError, f"object of type '{v.cls.__name__}' has no len()")
@@ -232,13 +225,13 @@ def length(ev: "Evaluation", v: Value) -> int:
 def contains(ev: "Evaluation", of: Value, item: Value) -> bool:
     if isinstance(of, Const):
         if isinstance(item, Const):
-            return bool(python_value(fold(ev, operator.contains, of.value, item.value)))
+            return bool(attempt(ev, operator.contains, of.value, item.value))
         refuse(f"{describe(item)} in {describe(of)}")
     if isinstance(of, Tensor):
         refuse("`in` on a tensor depends on its data")
-    if (found := call_special(ev, of, "__contains__", item)) is not None:
-        return truth(ev, found)
-    return any(truth(ev, compare(ev, "==", i, item)) for i in unpack(ev, of))
+    if (found := call_special(ev, of, "__contains__", item)) is None:
+        found = polyfill(ev, "sequence_contains", of, item)
+    return truth(ev, found)
 
 
 def getitem(ev: "Evaluation", of: Value, key: Value) -> Value:
@@ -281,44 +274,32 @@ def iter_(ev: "Evaluation", v: Value) -> Value:
         if v.fake.ndim == 0:
             ev.throw(TypeError, "iteration over a 0-d tensor")
         return iter_(ev, ev.graph.call(ev, "unbind", [v, Const(0)]))
-    if isinstance(v, Const):
-        if isinstance(v.value, str | bytes | range):
-            return constant_iterator(v.value)
-        if isinstance(v.value, type):
-            refuse(f"iterates over {v.value.__name__}")
-        ev.throw(TypeError, f"'{v.cls.__name__}' object is not iterable")
-    if isinstance(v.real, type):
-        return iter_(ev, Tuple([ev.wrap(m, None) for m in fold_list(ev, v.real)]))
+    if isinstance(v, Const) and isinstance(v.value, str | bytes | range):
+        return iterator(ev, v)
+    if isinstance(v.real, EnumType):
+        return iter_(ev, Tuple(map(ev.wrap_fresh, v.real)))
     found = call_special(ev, v, "__iter__")
     if found is not None:
         return found
     if type_lookup(v.cls, "__getitem__") is not MISSING:
-        from . import polyfills
-
-        return call(ev, ev.wrap(polyfills.iterate_by_index, None), [v], {})
+        return polyfill(ev, "iterate_by_index", v)
     ev.throw(TypeError, f"'{v.cls.__name__}' object is not iterable")
-
-
-def fold_list(ev: "Evaluation", cls: Any) -> list[Any]:
-    import enum
-
-    return list(cls) if issubclass(cls, enum.Enum) else refuse(f"iterates over {cls.__name__}")
 
 
 def native_iter(ev: "Evaluation", v: Value) -> Value:
     """`__iter__` of the builtin containers."""
-    if isinstance(v, Sequence):
-        return sequence_iterator(ev, v)
-    if isinstance(v, Dict | View):
-        of = v.of if isinstance(v, View) else v
-        items = v.read(ev) if isinstance(v, View) else v.keys(ev)
-        keys = set(of.items)
-        return snapshot_iterator(ev, type(iter({})), items, v, lambda: set(of.items) == keys)
-    if isinstance(v, Set):
-        seen = set(v.items)
-        kind: Any = type(iter(set()))
-        return snapshot_iterator(ev, kind, v.ordered(), v, lambda: v.items.keys() == seen)
-    return refuse(f"iterates over {describe(v)}")
+    if isinstance(v, Sequence) and not isinstance(v.contents, deque):
+        return iterator(ev, v)
+    items = (
+        v.ordered() if isinstance(v, Set) else v.keys(ev) if isinstance(v, Dict) else read(ev, v)
+    )
+    empty: Any = set() if isinstance(v, Set) else deque() if isinstance(v, Sequence) else {}
+    of: Any = v.of if isinstance(v, View) else v
+    inside: Callable[[], Any] = lambda: (
+        list(map(id, of.contents)) if isinstance(of, Sequence) else set(of.items)
+    )
+    before = inside()
+    return snapshot_iterator(type(iter(empty)), items, v, lambda: inside() == before)
 
 
 def next_(ev: "Evaluation", it: Value) -> Value | None:

@@ -21,10 +21,6 @@ class Yielded(Value):
     def __init__(self, value: Value) -> None:
         self.value = value
 
-    @property
-    def cls(self) -> type:
-        return type(self.value)
-
 
 class Frame:
     def __init__(
@@ -199,7 +195,3 @@ class Handled(Value):
 
     def __init__(self, previous: Obj | None) -> None:
         self.previous = previous
-
-    @property
-    def cls(self) -> type:
-        return type(None)

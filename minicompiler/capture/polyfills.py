@@ -25,6 +25,9 @@ def replaces(*originals: Any) -> Callable[[Callable[..., Any]], Callable[..., An
     return register
 
 
+missing = object()
+
+
 def iterate_by_index(sequence: Any) -> Iterator[Any]:
     """The old protocol: __getitem__ until IndexError."""
     i = 0
@@ -64,7 +67,6 @@ def zip_(*iterables: Any, strict: bool = False) -> Iterator[Any]:
 
 
 def check_zip(iterators: list[Any], position: int) -> None:
-    missing = object()
     if position:
         raise ValueError(f"zip() argument {position + 1} is shorter than argument 1")
     for other in range(1, len(iterators)):
@@ -124,8 +126,6 @@ def sum_(iterable: Any, /, start: Any = 0) -> Any:
 
 
 def extreme(name: str, better: Callable[[Any, Any], bool]) -> Callable[..., Any]:
-    missing = object()
-
     def find(*args: Any, key: Any = None, default: Any = missing) -> Any:
         items = args[0] if len(args) == 1 else args
         best = best_key = missing
@@ -174,6 +174,7 @@ def remove(self: Any, value: Any) -> None:
 
 
 @replaces(list.__contains__, tuple.__contains__, collections.deque.__contains__)
+@replaces(type({}.items()).__contains__)
 def sequence_contains(self: Any, value: Any) -> bool:
     for item in self:  # noqa: SIM110
         if item is value or item == value:
@@ -181,31 +182,81 @@ def sequence_contains(self: Any, value: Any) -> bool:
     return False
 
 
-POLYFILLS[type({}.values()).__contains__ if hasattr(type({}.values()), "__contains__") else 0] = (
-    sequence_contains
-)
-POLYFILLS[type({}.items()).__contains__] = sequence_contains
+def sequence_order(kind: Any, op: Callable[[Any, Any], Any]) -> Any:
+    equality = op is operator.eq or op is operator.ne
 
-
-def sequence_order(kind: Any, decide: Callable[[Any, Any], bool], on_equal: Any) -> Any:
     def compare(self: Any, other: Any) -> Any:
         if not isinstance(other, kind):
             return NotImplemented
         for a, b in zip(self, other):
             if not (a is b or a == b):
-                return decide(a, b)
-        return on_equal(len(self), len(other))
+                return op is operator.ne if equality else op(a, b)
+        return op(len(self), len(other))
 
     return compare
 
 
 for _kind in (list, tuple, collections.deque):
-    POLYFILLS[_kind.__lt__] = sequence_order(_kind, lambda a, b: a < b, lambda m, n: m < n)
-    POLYFILLS[_kind.__le__] = sequence_order(_kind, lambda a, b: a <= b, lambda m, n: m <= n)
-    POLYFILLS[_kind.__gt__] = sequence_order(_kind, lambda a, b: a > b, lambda m, n: m > n)
-    POLYFILLS[_kind.__ge__] = sequence_order(_kind, lambda a, b: a >= b, lambda m, n: m >= n)
-    POLYFILLS[_kind.__eq__] = sequence_order(_kind, lambda a, b: False, lambda m, n: m == n)
-    POLYFILLS[_kind.__ne__] = sequence_order(_kind, lambda a, b: True, lambda m, n: m != n)
+    for _op in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+        POLYFILLS[getattr(_kind, f"__{_op.__name__}__")] = sequence_order(_kind, _op)
+
+
+@replaces(dict.__dict__["fromkeys"], collections.OrderedDict.__dict__["fromkeys"])
+def fromkeys(cls: Any, keys: Any, value: Any = None) -> Any:
+    made = cls()
+    for key in keys:
+        made[key] = value
+    return made
+
+
+@replaces(collections.defaultdict.__missing__)
+def default_of(self: Any, key: Any) -> Any:
+    if self.default_factory is None:
+        raise KeyError(key)
+    self[key] = value = self.default_factory()
+    return value
+
+
+@replaces(dict.setdefault, collections.OrderedDict.setdefault)
+def setdefault(self: Any, key: Any, default: Any = None) -> Any:
+    if not dict.__contains__(self, key):
+        dict.__setitem__(self, key, default)
+    return dict.__getitem__(self, key)
+
+
+@replaces(dict.pop, collections.OrderedDict.pop)
+def pop(self: Any, key: Any, default: Any = missing) -> Any:
+    if dict.__contains__(self, key):
+        value = dict.__getitem__(self, key)
+        dict.__delitem__(self, key)
+        return value
+    if default is missing:
+        raise KeyError(key)
+    return default
+
+
+@replaces(dict.popitem, collections.OrderedDict.popitem)
+def popitem(self: Any, last: bool = True) -> Any:
+    keys = list(dict.keys(self))
+    if not keys:
+        raise KeyError("popitem(): dictionary is empty")
+    key = keys[-1 if last else 0]
+    return key, dict.pop(self, key)
+
+
+@replaces(dict.__or__, collections.OrderedDict.__or__, collections.defaultdict.__or__)
+def dict_or(self: Any, other: Any) -> Any:
+    if not isinstance(other, dict):
+        return NotImplemented
+    made = dict.copy(self)
+    made.update(other)
+    return made
+
+
+@replaces(dict.__ior__, collections.OrderedDict.__ior__)
+def dict_ior(self: Any, other: Any) -> Any:
+    dict.update(self, other)
+    return self
 
 
 @replaces(dict.__eq__)
@@ -238,13 +289,10 @@ def not_equal(self: Any, other: Any) -> Any:
 
 
 # ---------------------------------------------------------------- functools, operator, itertools
-missing_initial = object()
-
-
 @replaces(functools.reduce)
-def reduce(function: Any, iterable: Any, initial: Any = missing_initial, /) -> Any:
+def reduce(function: Any, iterable: Any, initial: Any = missing, /) -> Any:
     it = iter(iterable)
-    if initial is missing_initial:
+    if initial is missing:
         try:
             value = next(it)
         except StopIteration:
@@ -286,9 +334,7 @@ def chain(*iterables: Any) -> Iterator[Any]:
         yield from iterable
 
 
-POLYFILLS[itertools.chain.from_iterable] = lambda iterables: chain_from(iterables)
-
-
+@replaces(itertools.chain.from_iterable)
 def chain_from(iterables: Any) -> Iterator[Any]:
     for iterable in iterables:
         yield from iterable

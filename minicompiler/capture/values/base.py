@@ -52,26 +52,33 @@ def is_literal(real: object) -> bool:
 class Value:
     """Base of all. `source` says how to reach the object again; None for what is new or fixed."""
 
+    cls: type = types.NoneType
     source: Source | None = None
     real: Any = ABSENT
     born: int = 0  # step of the outermost frame at which evaluation made it
 
-    @property
-    def cls(self) -> type:
-        raise NotImplementedError
+    def constant(self) -> Any:
+        """A fresh Python object, if this is made of constants, functions and types only."""
+        raise NotConstant
+
+    def force(self, ev: "Evaluation") -> "Value":
+        return self
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.source or self.cls.__name__})"
 
 
+class NotConstant(Exception):
+    """Some part of a value is no constant."""
+
+
 class Const(Value):
     def __init__(self, value: Any, source: Source | None = None) -> None:
         self.value = self.real = value
-        self.source = source
+        self.cls, self.source = type(value), source
 
-    @property
-    def cls(self) -> type:
-        return type(self.value)
+    def constant(self) -> Any:
+        return self.value
 
     def __repr__(self) -> str:
         return f"Const({self.value!r})"
@@ -87,10 +94,6 @@ def const_bool(value: bool) -> Const:
 class Null(Value):
     """The empty stack slot below (3.13: above) a callable; also an unbound cell."""
 
-    @property
-    def cls(self) -> type:
-        return types.NoneType
-
 
 NULL = Null()
 
@@ -99,27 +102,42 @@ class Obj(Value):
     """An object of any class that has no closer value class."""
 
     def __init__(self, cls: type, real: Any = ABSENT, source: Source | None = None) -> None:
-        self._cls, self.real, self.source = cls, real, source
+        self.cls, self.real, self.source = cls, real, source
         self.fields: dict[str, Value] = {}  # slots and C-level fields known or written
         self.written: dict[str, None] = {}  # the written ones, in order
         self.attributes: Any = None  # Dict of the instance __dict__, made at first use
         self.raised: tuple[int, str] | None = None  # an exception: step and line of its raise
 
     @property
-    def cls(self) -> type:
-        return self._cls
-
-    @property
     def is_new(self) -> bool:
         return self.real is ABSENT
+
+    def constant(self) -> Any:
+        fixed = isinstance(self.real, (*FIXED, types.FunctionType))
+        return self.real if fixed else super().constant()
+
+
+class Tensor(Value):
+    """A tensor of the graph: a node, and the fake that knows its metadata."""
+
+    def __init__(
+        self, node: torch.fx.Node, fake: Any, real: Any = ABSENT, source: Source | None = None
+    ) -> None:
+        self.node, self.fake, self.real, self.source = node, fake, real, source
+        self.cls = torch.Tensor if real is ABSENT else type(real)
+        self.attributes: Any = None
+        self.grad: Value | None = None
 
 
 @dataclass(slots=True)
 class Lazy:
-    """An item of an outside container that nothing has read yet, so that nothing is guarded."""
+    """An item of an outside container: nothing is guarded until it is read."""
 
     real: Any
     source: Source | None
+
+    def force(self, ev: "Evaluation") -> Value:
+        return ev.wrap(self.real, self.source)
 
 
 class Raised(Exception):
@@ -139,43 +157,15 @@ def refuse(reason: str, hint: str = "") -> NoReturn:
 def python_value(v: Value) -> Any:
     """The value as a Python object; raises Unsupported unless it is made of constants only."""
     found = constant(v)
-    if found is ABSENT:
-        refuse(f"needs a constant, got {describe(v)}")
-    return found
+    return refuse(f"needs a constant, got {describe(v)}") if found is ABSENT else found
 
 
 def constant(v: Value) -> Any:
     """`v` as a fresh Python object if it is made of constants, functions and types, else ABSENT."""
-    from .containers import Dict, List, Set, Slice, Tuple
-
-    if isinstance(v, Const):
-        return v.value
-    if isinstance(v, Tuple | List):
-        items = [constant(i) for i in v.known()]
-        if any(i is ABSENT for i in items) or v.attributes is not None:
-            return ABSENT
-        if v.cls in (tuple, list, torch.Size):
-            return v.cls(items)
-        return tuple.__new__(v.cls, items) if issubclass(v.cls, tuple) else ABSENT
-    if isinstance(v, Set):
-        keys = [constant(i) for i in v.items.values()]
-        return ABSENT if any(k is ABSENT for k in keys) else v.cls(keys)
-    if isinstance(v, Dict):
-        if v.unread is not None or v.cls is not dict:
-            return ABSENT
-        pairs = [(constant(k), constant(x)) for k, x in v.pairs()]
-        return ABSENT if any(ABSENT in (k, x) for k, x in map(ids, pairs)) else dict(pairs)
-    if isinstance(v, Slice):
-        parts = [constant(p) for p in v.parts]
-        return ABSENT if any(p is ABSENT for p in parts) else slice(*parts)
-    if isinstance(v, Obj) and isinstance(v.real, (*FIXED, types.FunctionType)):
-        return v.real
-    return ABSENT
-
-
-def ids(pair: tuple[Any, Any]) -> tuple[Any, Any]:
-    """ABSENT stays, anything else becomes its id: `in` must not call a user's __eq__."""
-    return tuple(p if p is ABSENT else id(p) for p in pair)  # type: ignore[return-value]
+    try:
+        return v.constant()
+    except NotConstant:
+        return ABSENT
 
 
 def describe(v: Value) -> str:
@@ -189,25 +179,10 @@ def describe(v: Value) -> str:
 
 # Objects whose identity is all that a guard needs to know. They are passed as they are to pure
 # functions that run while evaluating.
-FIXED: tuple[type, ...] = (
-    type,
-    types.ModuleType,
-    types.BuiltinFunctionType,
-    types.MethodDescriptorType,
-)
-FIXED += (
-    types.WrapperDescriptorType,
-    types.MethodWrapperType,
-    types.ClassMethodDescriptorType,
-    types.CodeType,
-)
-FIXED += (
-    types.GetSetDescriptorType,
-    types.MemberDescriptorType,
-    staticmethod,
-    classmethod,
-    property,
-)
+FIXED: tuple[type, ...] = (type, types.ModuleType, types.BuiltinFunctionType, types.CodeType)
+FIXED += (types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType)
+FIXED += (types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType)
+FIXED += (staticmethod, classmethod, property)
 
 
 def is_fixed(real: Any) -> bool:

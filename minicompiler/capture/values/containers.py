@@ -1,17 +1,30 @@
 """Tuples, lists, dicts, sets, slices: contents are values, outside ones are read lazily."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from ..frame_hook import type_lookup
 from ..source import Const as ConstSource
 from ..source import Source, keys_of
-from .base import ABSENT, Const, Lazy, Obj, Value, is_literal, refuse
+from .base import ABSENT, Const, Lazy, NotConstant, Obj, Tensor, Value, is_literal, refuse
 
 if TYPE_CHECKING:
     from ..evaluator import Evaluation
 
-Items = list["Value | Lazy"]
+Item = Value | Lazy
+Items = list[Item]
+
+
+class Unread(Value):
+    """Stands for an item that was not read; equal to nothing, not constant."""
+
+    cls = object
+
+
+UNREAD = Unread()
 
 
 class Sequence(Obj):
@@ -19,29 +32,37 @@ class Sequence(Obj):
 
     def __init__(
         self,
-        items: Iterable[Value | Lazy],
+        items: Iterable[Item],
         cls: type | None = None,
         real: Any = ABSENT,
         source: Source | None = None,
     ) -> None:
         super().__init__(cls or self.kind, real, source)
-        self.contents: Items = list(items)
+        bounded = issubclass(self.cls, deque)
+        self.maxlen: int | None = getattr(items if real is ABSENT else real, "maxlen", None)
+        self.contents: Any = deque(items, self.maxlen) if bounded else list(items)
         self.changed = False
-        self.maxlen: int | None = getattr(real, "maxlen", None)
 
     def read(self, ev: "Evaluation") -> list[Value]:
         """All items; what was not read yet is guarded now."""
         return [self.at(ev, i) for i in range(len(self.contents))]
 
     def at(self, ev: "Evaluation", i: int) -> Value:
-        item = self.contents[i]
-        if isinstance(item, Lazy):
-            item = self.contents[i] = ev.wrap(item.real, item.source)
-        return item
+        self.contents[i] = item = self.contents[i].force(ev)
+        found: Value = item
+        return found
 
     def known(self) -> list[Value]:
         """Items for constant folding: unread ones stand for something not constant."""
         return [UNREAD if isinstance(i, Lazy) else i for i in self.contents]
+
+    def constant(self) -> Any:
+        items = [i.constant() for i in self.known()]
+        if self.attributes is None and self.cls in (tuple, list, torch.Size):
+            return self.cls(items)
+        if self.attributes is None and issubclass(self.cls, tuple):
+            return tuple.__new__(self.cls, items)
+        raise NotConstant
 
     def __len__(self) -> int:
         return len(self.contents)
@@ -58,16 +79,20 @@ class List(Sequence):
 
     kind = list
 
-    def change(self, ev: "Evaluation", items: Items) -> None:
+    def touch(self, ev: "Evaluation") -> Any:
+        """The contents, to be changed."""
         ev.effects.touch(self)
         self.changed = True
-        self.contents = items
+        return self.contents
 
 
 class Slice(Obj):
     def __init__(self, parts: list[Value]) -> None:
         super().__init__(slice)
         self.parts = parts
+
+    def constant(self) -> Any:
+        return slice(*(p.constant() for p in self.parts))
 
 
 class Identity:
@@ -85,23 +110,23 @@ class Identity:
         return hash(self.key)
 
 
+HASHED_BY_ID = (object.__hash__, type.__hash__, type(len).__hash__)
+
+
 def key_of(v: Value) -> Any:
     """A hashable stand-in that is equal exactly when Python would call the keys equal."""
-    from .tensor import Tensor
-
     if isinstance(v, Const):
         try:
             hash(v.value)
         except TypeError:
             refuse(f"unhashable key {v.value!r}")
         return v.value
-    if isinstance(v, Tuple) and type_lookup(v.cls, "__hash__") is tuple.__hash__:
+    hashed = type_lookup(v.cls, "__hash__")
+    if isinstance(v, Tuple) and hashed is tuple.__hash__:
         return tuple(key_of(i) for i in v.known())
     if isinstance(v, Set) and v.cls is frozenset:
         return frozenset(v.items)
-    if isinstance(v, Tensor):
-        return Identity(v, id(v) if v.real is ABSENT else id(v.real))
-    if isinstance(v, Obj) and type_lookup(v.cls, "__hash__") in HASHED_BY_ID:
+    if isinstance(v, Tensor) or (isinstance(v, Obj) and hashed in HASHED_BY_ID):
         return Identity(v, id(v) if v.real is ABSENT else id(v.real))
     return refuse(f"a key of class {v.cls.__qualname__}, which hashes in its own way")
 
@@ -110,14 +135,17 @@ def real_key(real: Any) -> Any:
     """The same stand-in for a key of an outside dictionary."""
     if is_literal(real):
         return real
-    if type(real) is tuple:
-        return tuple(real_key(k) for k in real)
-    if type(real) is frozenset:
-        return frozenset(real_key(k) for k in real)
+    if type(real) in (tuple, frozenset):
+        return type(real)(map(real_key, real))
     return Identity(UNREAD, id(real))
 
 
-HASHED_BY_ID = (object.__hash__, type.__hash__, type(len).__hash__)
+def keyed(items: Iterable[Value]) -> dict[Any, Value]:
+    """Values by their keys: of equal ones the first, as in a set."""
+    known: dict[Any, Value] = {}
+    for item in items:
+        known.setdefault(key_of(item), item)
+    return known
 
 
 class Dict(Obj):
@@ -135,7 +163,7 @@ class Dict(Obj):
         unread: Any = None,
     ) -> None:
         super().__init__(cls, real, source)
-        self.items: dict[Any, tuple[Value | Lazy, Value | Lazy]] = {}
+        self.items: dict[Any, tuple[Item, Item]] = {}
         self.unread = unread
         self.deleted: dict[Any, Value] = {}
         self.stored: dict[Any, None] = {}
@@ -147,29 +175,24 @@ class Dict(Obj):
         k = key_of(key)
         if (found := self.items.get(k)) is None:
             return self._look_up(ev, key, k)
-        stored_key, value = found
-        if isinstance(value, Lazy):
-            value = ev.wrap(value.real, value.source)
-            self.items[k] = (stored_key, value)
+        value = found[1].force(ev)
+        self.items[k] = (found[0], value)
         return value
 
     def _look_up(self, ev: "Evaluation", key: Value, k: Any) -> Value | None:
-        if self.unread is None:
-            return None
-        if key.real is ABSENT:
+        if self.unread is None or key.real is ABSENT:
             return None  # a new object is in no outside dictionary
         raw = key.real
         found = ev.item_of(self.unread, raw)
-        present = found is not ABSENT
         if self.source is not None and not isinstance(key, Const):
             self.list_all(ev)
             return self.get(ev, key)
-        if not present:
-            if ev.item_source(self, raw) is not None:
-                assert self.source is not None
+        source = ev.item_source(self, raw)
+        if found is ABSENT:
+            if source is not None and self.source is not None:
                 ev.assume("HAS_KEY", self.source, (raw, False))
             return None
-        value = ev.wrap(found, ev.item_source(self, raw))
+        value = ev.wrap(found, source)
         self.items[k] = (key, value)
         return value
 
@@ -189,23 +212,19 @@ class Dict(Obj):
             self.items[k] = found
         self.items.update(known)
 
-    def pairs(self) -> Iterator[tuple[Value, Value]]:
-        for key, value in list(self.items.values()):
-            yield (
-                UNREAD if isinstance(key, Lazy) else key,
-                UNREAD if isinstance(value, Lazy) else value,
-            )
+    def pairs(self) -> list[tuple[Item, Item]]:
+        return list(self.items.values())
+
+    def constant(self) -> Any:
+        if self.unread is not None or self.cls is not dict:
+            raise NotConstant
+        known = [[UNREAD if isinstance(i, Lazy) else i for i in pair] for pair in self.pairs()]
+        return {k.constant(): v.constant() for k, v in known}
 
     def keys(self, ev: "Evaluation") -> list[Value]:
         self.list_all(ev)
-        return [self._key(ev, k) for k in list(self.items)]
-
-    def _key(self, ev: "Evaluation", k: Any) -> Value:
-        key, value = self.items[k]
-        if isinstance(key, Lazy):
-            key = ev.wrap(key.real, key.source)
-            self.items[k] = (key, value)
-        return key
+        self.items = {k: (key.force(ev), value) for k, (key, value) in self.items.items()}
+        return [key.force(ev) for key, _ in self.pairs()]
 
     def values(self, ev: "Evaluation") -> list[Value]:
         return [v for v in (self.get(ev, k) for k in self.keys(ev)) if v is not None]
@@ -223,23 +242,24 @@ class Dict(Obj):
             return False
         ev.effects.touch(self)
         k = key_of(key)
-        if self.unread is not None:
-            self.list_all(ev)  # a later store of this key comes last: order is ours from here on
+        self.list_all(ev)  # a later store of this key comes last: order is ours from here on
         del self.items[k]
         self.stored.pop(k, None)
         if not self.is_new and k in map(real_key, keys_of(self.real)):
             self.deleted[k] = key
         return True
 
-    def rebuild(
-        self, ev: "Evaluation", items: dict[Any, tuple[Value | Lazy, Value | Lazy]]
-    ) -> None:
+    def rebuild(self, ev: "Evaluation", items: dict[Any, tuple[Item, Item]]) -> None:
         """Replace the contents, order included."""
         ev.effects.touch(self)
         self.items, self.rebuilt = items, True
 
     def __len__(self) -> int:
         return len(self.items)
+
+
+EMPTY: dict[Any, Any] = {}
+KEYS, VALUES, ITEMS = type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items())
 
 
 class View(Obj):
@@ -250,16 +270,9 @@ class View(Obj):
         self.of, self.kind = of, kind
 
     def read(self, ev: "Evaluation") -> list[Value]:
-        if self.kind == "keys":
-            return self.of.keys(ev)
-        values = self.of.values(ev)
-        if self.kind == "values":
-            return values
-        return [Tuple([k, v]) for k, v in zip(self.of.keys(ev), values)]
-
-
-EMPTY: dict[Any, Any] = {}
-KEYS, VALUES, ITEMS = type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items())
+        if self.kind == "items":
+            return [Tuple(pair) for pair in zip(self.of.keys(ev), self.of.values(ev))]
+        return self.of.keys(ev) if self.kind == "keys" else self.of.values(ev)
 
 
 class Set(Obj):
@@ -275,24 +288,26 @@ class Set(Obj):
         python: Any = None,
     ) -> None:
         super().__init__(cls, real, source)
-        known: dict[Any, Value] = {}
-        for item in items:
-            known.setdefault(key_of(item), item)
+        known = keyed(items)
         self.python: set[Any] = set(list(known)) if python is None else python
         self.items = {k: known[k] for k in self.python}
         self.changed = False
 
     def change(
-        self, ev: "Evaluation", act: Callable[[set[Any]], Any], more: dict[Any, Value] | None = None
-    ) -> None:
+        self, ev: "Evaluation", act: Callable[[set[Any]], Any], more: dict[Any, Value]
+    ) -> Any:
         """`act` on the keys; `more` has the values of keys that are new."""
         ev.effects.touch(self)
         if not self.is_new and not self.changed:
             self.python = set(self.python)
         self.changed = True
-        act(self.python)
-        known = (more or {}) | self.items
+        found = act(self.python)
+        known = more | self.items
         self.items = {k: known[k] for k in self.python}
+        return found
+
+    def constant(self) -> Any:
+        return self.cls([i.constant() for i in self.items.values()])
 
     def ordered(self) -> list[Value]:
         """Items in Python's order. An outside set has an order that no guard speaks of."""
@@ -304,14 +319,3 @@ class Set(Obj):
 
     def __len__(self) -> int:
         return len(self.items)
-
-
-class Unread(Value):
-    """Stands for an item that was not read; equal to nothing, not constant."""
-
-    @property
-    def cls(self) -> type:
-        return object
-
-
-UNREAD = Unread()

@@ -53,10 +53,8 @@ class Function(Obj):
         defaults: Value,
         kwdefaults: Value,
         closure: tuple[Cell, ...],
-        real: Any = ABSENT,
-        source: Source | None = None,
     ) -> None:
-        super().__init__(FunctionType, real, source)
+        super().__init__(FunctionType)
         self.code, self.globals, self.name, self.closure = code, globals, name, closure
         self.defaults, self.kwdefaults = defaults, kwdefaults
         self.annotations: Value | None = None
@@ -64,22 +62,21 @@ class Function(Obj):
     @staticmethod
     def outside(ev: "Evaluation", real: FunctionType, source: Source | None) -> "Function":
         """Code and defaults may be exchanged on a function: guarded, unless it is fixed."""
-
         if source is not None:
             ev.assume("ID", Field(source, "__code__"), real.__code__)
-        cells = []
-        for i, cell in enumerate(real.__closure__ or ()):
-            cells.append(ev.wrap_cell(cell, None if source is None else closure_source(source, i)))
-        return Function(
+        made = Function(
             real.__code__,
             ev.globals_of(real.__globals__, source),
             real.__qualname__,
             ev.wrap(real.__defaults__, field(source, "__defaults__")),
             ev.wrap(real.__kwdefaults__, field(source, "__kwdefaults__")),
-            tuple(cells),
-            real,
-            source,
+            tuple(
+                ev.wrap_cell(cell, None if source is None else closure_source(source, i))
+                for i, cell in enumerate(real.__closure__ or ())
+            ),
         )
+        made.real, made.source = real, source
+        return made
 
 
 class Method(Obj):
@@ -126,15 +123,20 @@ class Iterator(Obj):
         return found
 
 
-def sequence_iterator(ev: "Evaluation", of: Sequence) -> Iterator:
+def iterator(ev: "Evaluation", of: Sequence | Const) -> Iterator:
+    """Of a sequence, which may grow meanwhile, or a range, str, bytes."""
+    kind = tuple if isinstance(of, Tuple) else list
+
     def read(i: int) -> Value | None:
+        if isinstance(of, Const):
+            return Const(of.value[i]) if i < len(of.value) else None
         return of.at(ev, i) if i < len(of) else None
 
-    return Iterator(type(iter(())) if isinstance(of, Tuple) else type(iter([])), read, of)
+    return Iterator(type(iter(of.value if isinstance(of, Const) else kind())), read, of)
 
 
 def snapshot_iterator(
-    ev: "Evaluation", cls: type, items: list[Value], of: Value, unchanged: Callable[[], bool]
+    cls: type, items: list[Value], of: Value, unchanged: Callable[[], bool]
 ) -> Iterator:
     """For dicts and sets: `unchanged` says whether iteration is still allowed."""
 
@@ -144,12 +146,3 @@ def snapshot_iterator(
         return items[i] if i < len(items) else None
 
     return Iterator(cls, read, of)
-
-
-def constant_iterator(value: Any) -> Iterator:
-    """range, str, bytes."""
-
-    def read(i: int) -> Value | None:
-        return Const(value[i]) if i < len(value) else None
-
-    return Iterator(type(iter(value)), read, Const(value))
