@@ -80,13 +80,6 @@ class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
             self._name(self.fake(node.meta["val"]), node)
         return self._fakes[node]
 
-    def fake(self, t: Any, requires_grad: bool | None = None) -> Fake:
-        """Of a spec with known sizes; empty ones included."""
-        if not isinstance(t, TensorSpec) or not all(n.is_const for n in (*t.size, *t.stride)):
-            return super().fake(t, requires_grad)
-        size, stride = [int(n) for n in t.size], [int(n) for n in t.stride]
-        return Fake(torch.empty_strided(size, stride, dtype=t.dtype, device="meta"), t.device)
-
     def _name(self, fake: Fake, node: fx.Node) -> None:
         self._fakes[node] = fake
         self._nodes[id(fake)] = node

@@ -49,10 +49,6 @@ class Expr:
     args: "tuple[Expr, ...]"
     sort: str  # "int", "float" or "bool"
     payload: Any
-    # torch's meta kernels look for these in a symbolic size
-    free_symbols: ClassVar[frozenset[Any]] = frozenset()
-    is_number: ClassVar[bool] = False
-    is_Boolean: ClassVar[bool] = False
     free: "frozenset[Expr]"
     key: tuple[Any, ...]
     plain: bool  # a polynomial over symbols: ranges can simplify nothing in it

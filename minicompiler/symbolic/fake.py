@@ -17,10 +17,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..errors import Unsupported
 from . import kernels
-from .env import ShapeEnv
 from .kernels import META
 from .shapes import TensorSpec, spec_of
-from .symnode import to_torch
 
 CPU = torch.device("cpu")
 
@@ -87,10 +85,8 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _should_skip_dynamo(cls) -> bool:
         return False  # otherwise torch wraps our __torch_dispatch__ and imports 2 s of modules
 
-    def __init__(self, env: ShapeEnv | None = None) -> None:
-        """`env` owns the symbols in sizes, if there are any."""
+    def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.env = env
         self.constants: list[tuple[torch.Tensor, Fake]] = []  # real tensors met, and their fakes
         self._by_id: dict[int, Fake] = {}
         self._storages: dict[int, tuple[torch.Tensor, torch.UntypedStorage]] = {}
@@ -108,10 +104,13 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return self._by_id[id(t)]
 
     def fake(self, t: torch.Tensor | TensorSpec, requires_grad: bool | None = None) -> Fake:
-        """The fake of an input. Inputs that share memory get metas that share a storage."""
+        """The fake of an input. Inputs that share memory get metas that share a storage; that of
+        a description has memory of its own, which begins with its first element."""
         grad = t.requires_grad if requires_grad is None else requires_grad
         if isinstance(t, TensorSpec):
-            return Fake(self._empty(t), t.device, grad)
+            size, stride = ([*map(int, numbers)] for numbers in (t.size, t.stride))
+            meta = torch.empty_strided(size, stride, dtype=t.dtype, device=META)
+            return Fake(meta, t.device, grad)
         if type(t) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, Fake):
             raise Unsupported(f"a tensor subclass: {type(t).__name__}")
         if t.layout is not torch.strided or t.is_quantized or t.is_nested:
@@ -136,20 +135,8 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._storages[real._cdata] = t.detach(), made  # `t` keeps the address taken
         return self._storages[real._cdata][1]
 
-    def _empty(self, spec: TensorSpec) -> torch.Tensor:
-        env = self.env or ShapeEnv()
-        size, stride, (offset,) = (
-            [to_torch(env, n) for n in numbers]
-            for numbers in (spec.size, spec.stride, [spec.offset])
-        )
-        reach = [(n - 1) * s for n, s in zip(size, stride)]
-        base = torch.empty(offset + sum(reach, 1), dtype=spec.dtype, device=META)
-        return base.as_strided(size, stride, offset)
-
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if func in PLAIN_INTS:  # asked by C++ that takes no symbolic sizes: guards that they stay
-            return [*map(int, PLAIN_INTS[func](args[0]))]
         if func is aten.as_strided_.default:  # how adaptive pooling makes channels innermost
             look_as(args[0], args[0].meta.as_strided(*args[1:]))
             return args[0]
@@ -172,8 +159,7 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         inner = {k: over_tensors(_meta_of, v) for k, v in kwargs.items() if k != "generator"}
         if how.takes_device and (not fakes or inner.get("device") is not None):
             inner["device"] = META
-        symbolic = self.env is not None and _any_symbol([metas, *inner.values()])
-        outs = kernels.symbolic(func, metas, inner) if symbolic else how.run(metas, inner, device)
+        outs = how.run(metas, inner, device)
         same = {id(f.meta): f for f in fakes} if how.writes else {}
 
         def give(m: torch.Tensor) -> Fake:
@@ -194,14 +180,6 @@ def look_as(x: Fake, meta: torch.Tensor) -> None:
     python |= torch._C.DispatchKeySet(torch._C.DispatchKey.PythonTLSSnapshot)
     with torch._C._ExcludeDispatchKeyGuard(python), torch._C._AutoDispatchBelowAutograd():
         aten.as_strided_.default(x, meta.shape, meta.stride(), meta.storage_offset())
-
-
-def _any_symbol(x: Any) -> bool:
-    if isinstance(x, list | tuple):
-        return any(map(_any_symbol, x))
-    if isinstance(x, torch.Tensor):
-        return x._has_symbolic_sizes_strides
-    return isinstance(x, torch.SymInt | torch.SymFloat)
 
 
 def _meta_of(fake: Any) -> torch.Tensor:
@@ -229,8 +207,6 @@ def _result_device(func: OpOverload, fakes: list[Fake], kwargs: dict[str, Any]) 
 
 
 aten = torch.ops.aten
-PLAIN_INTS: dict[OpOverload, Callable[[torch.Tensor], Any]]
-PLAIN_INTS = {aten.size.default: torch.Tensor.size, aten.stride.default: torch.Tensor.stride}
 # copies, and indexing a tensor of the GPU by one of the CPU
 MIXED_DEVICES = {aten.copy_.default, aten.index.Tensor, aten.index_put.default}
 MIXED_DEVICES |= {aten.index_put_.default}

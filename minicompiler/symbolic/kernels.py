@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import torch
-from torch._dispatch.python import enable_python_dispatcher
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode, _pop_mode, _push_mode
 
@@ -112,12 +111,6 @@ def _meta(func: OpOverload) -> Run:
             raise
 
     return run
-
-
-def symbolic(func: OpOverload, args: Any, kwargs: Any) -> Any:
-    """Shapes with symbols in them, which C++ bodies do not take."""
-    with enable_python_dispatcher():
-        return func(*args, **kwargs)
 
 
 def _refuse(reason: str, hint: str) -> Run:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
@@ -43,54 +42,26 @@ class TensorSpec:
         return f"{name}{list(self.size)} {self.device}{layout}{offset}{grad}"
 
 
-def size_expr(n: Any) -> Expr:
-    """An int, a SymInt or an expression as expression."""
-    return as_expr(n.node.expr if isinstance(n, torch.SymInt) else n)
-
-
-def sizes(numbers: Sequence[Any]) -> Sizes:
-    return tuple(map(size_expr, numbers))
-
-
 def spec_of(t: torch.Tensor) -> TensorSpec:
-    offset = size_expr(t.storage_offset())
-    size, stride = sizes(t.size()), sizes(t.stride())
+    size, stride = (tuple(as_expr(int(n)) for n in ns) for ns in (t.size(), t.stride()))
+    offset = as_expr(int(t.storage_offset()))
     return TensorSpec(t.dtype, t.device, size, stride, offset, t.requires_grad)
 
 
-def _packed(size: Sequence[ExprLike], order: Sequence[int]) -> Sizes:
-    """Strides without gaps when `order` names the dimensions from the innermost outwards."""
-    strides: list[Expr] = [Const(1)] * len(size)
+def contiguous_strides(size: Sequence[ExprLike]) -> Sizes:
+    strides: list[Expr] = []
     step: Expr = Const(1)
-    for d in order:
-        strides[d] = step
-        n = as_expr(size[d])
+    for n in map(as_expr, reversed(size)):
+        strides.append(step)
         # a symbolic size is at least 2, as 0 and 1 specialise
         step = step * (max_(n, 1) if n.is_const else n)
-    return tuple(strides)
-
-
-def contiguous_strides(size: Sequence[ExprLike]) -> Sizes:
-    return _packed(size, range(len(size) - 1, -1, -1))
-
-
-def channels_last_strides(size: Sequence[ExprLike]) -> Sizes:
-    """Of (batch, channels, *space), channels innermost."""
-    return _packed(size, [1, *range(len(size) - 1, 1, -1), 0])
-
-
-def _same_places(spec: TensorSpec, strides: Sizes) -> bool:
-    """Whether these strides reach the same elements: those of a size-1 dimension do not count."""
-    own = zip(spec.size, spec.stride, strides)
-    return spec.numel == 0 or all(n == 1 or a == b for n, a, b in own)
+    return tuple(reversed(strides))
 
 
 def is_contiguous(spec: TensorSpec) -> bool:
-    return _same_places(spec, contiguous_strides(spec.size))
-
-
-def is_channels_last(spec: TensorSpec) -> bool:
-    return spec.ndim in (4, 5) and _same_places(spec, channels_last_strides(spec.size))
+    """The stride of a dimension of size 1 does not count."""
+    places = zip(spec.size, spec.stride, contiguous_strides(spec.size))
+    return spec.numel == 0 or all(n == 1 or a == b for n, a, b in places)
 
 
 def stride_order(spec: TensorSpec) -> tuple[int, ...] | None:
