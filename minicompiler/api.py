@@ -115,9 +115,14 @@ class Region:
         """The graph compiled by the backend; whatever Python it runs is not captured again."""
         compiled = pipeline.compile_or_keep(self.backend, gm, example_inputs)
 
-        def graph(*inputs: Any) -> Any:
-            return compiled(*inputs)
+        run = compiled.forward if isinstance(compiled, fx.GraphModule) else compiled
 
+        def graph(*inputs: Any) -> Any:
+            return run(*inputs)
+
+        vars(graph)["as_captured"] = (
+            run is not compiled
+        )  # it writes inputs in the midst of its work
         frame_hook.skip(graph.__code__, calls=True)
         return graph
 

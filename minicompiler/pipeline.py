@@ -110,7 +110,7 @@ def interpreted(graph: fx.GraphModule) -> Flat:
 
     def call(inputs: list[Any]) -> list[Any]:
         with torch.no_grad():
-            return list(graph(*inputs))
+            return list(graph.forward(*inputs))
 
     return call
 
@@ -207,13 +207,21 @@ def or_as_captured(compiled: Graph, gm: fx.GraphModule, draws: bool) -> Graph:
         try:
             return compiled(*inputs)
         except Exception as error:
-            if state is not None:
-                torch.set_rng_state(state)
-            outputs = gm(*inputs)
+            try:  # where eager raises, too, nothing is written: capture goes on from there
+                _put_back(state)
+                gm.forward(*[i.clone() if isinstance(i, torch.Tensor) else i for i in inputs])
+            finally:
+                _put_back(state)
+            outputs = gm.forward(*inputs)
             _our_fault(gm, "running", error)
             return outputs
 
     return call
+
+
+def _put_back(state: torch.Tensor | None) -> None:
+    if state is not None:
+        torch.set_rng_state(state)
 
 
 def _draws(node: fx.Node) -> bool:

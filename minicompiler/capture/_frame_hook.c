@@ -93,6 +93,22 @@ static PyObject *alive(PyObject *held)
 #endif
 }
 
+/* Changes whenever an item is set or deleted; 0 where Python does not tell. */
+static uint64_t dict_version(PyObject *dict)
+{
+#if PY_VERSION_HEX >= 0x030E0000
+    return 0;
+#else
+#if PY_VERSION_HEX >= 0x030D0000 /* attributes stored inside the object change without notice */
+    if (((PyDictObject *)dict)->ma_values) return 0;
+#endif
+    _Py_COMP_DIAG_PUSH
+    _Py_COMP_DIAG_IGNORE_DEPR_DECLS
+    return ((PyDictObject *)dict)->ma_version_tag;
+    _Py_COMP_DIAG_POP
+#endif
+}
+
 /* ---- what is known about a code object ---- */
 
 enum { MAY_RUN = 0, SKIP_FRAME = 1, SKIP_CALLS = 2 }; /* SKIP_CALLS: nor anything called from it */
@@ -394,6 +410,49 @@ static PyObject *m_type_lookup(PyObject *module, PyObject *const *a, Py_ssize_t 
     return Py_NewRef(found ? found : missing);
 }
 
+/* ---- names of modules and classes that capture takes as they are, unless somebody patches them */
+
+typedef struct {
+    PyObject *space, *names; /* owned: a dictionary or a class; name -> what was found there */
+    uint64_t version;        /* at which all were found again; 0: look at every call */
+} Trusted;
+
+static Trusted *trusted;
+static int n_trusted;
+
+static PyObject *m_trust(PyObject *module, PyObject *const *a, Py_ssize_t n)
+{
+    if (n != 2 || !(PyDict_Check(a[0]) || PyType_Check(a[0])) || !PyDict_Check(a[1]))
+        return PyErr_Format(PyExc_TypeError, "trust(dictionary or class, names)");
+    Trusted *more = PyMem_Realloc(trusted, (n_trusted + 1) * sizeof(Trusted));
+    if (!more) return PyErr_NoMemory();
+    trusted = more;
+    trusted[n_trusted++] = (Trusted){Py_NewRef(a[0]), Py_NewRef(a[1]), 0};
+    Py_RETURN_NONE;
+}
+
+static PyObject *m_patched(PyObject *module, PyObject *none)
+{
+    PyObject *changed = PyTuple_New(0), *name, *expected;
+    for (Trusted *t = trusted; changed && t < trusted + n_trusted; t++) {
+        PyTypeObject *type = PyType_Check(t->space) ? (PyTypeObject *)t->space : NULL;
+        uint64_t version = type ? type->tp_version_tag : dict_version(t->space);
+        if (version && version == t->version) continue;
+        int same = 1;
+        for (Py_ssize_t i = 0; changed && PyDict_Next(t->names, &i, &name, &expected);) {
+            PyObject *now = type ? _PyType_Lookup(type, name) : PyDict_GetItem(t->space, name);
+            if (!now) now = missing;
+            if (now == expected) continue;
+            same = 0;
+            PyObject *pair = Py_BuildValue("((OO))", name, now);
+            Py_SETREF(changed, pair ? PySequence_Concat(changed, pair) : NULL);
+            Py_XDECREF(pair);
+        }
+        t->version = !same ? 0 : type ? type->tp_version_tag : version;
+    }
+    return changed;
+}
+
 #include "_walk.c"
 
 static PyMethodDef methods[] = {
@@ -410,6 +469,9 @@ static PyMethodDef methods[] = {
      "An instance's dictionary, whatever its class makes of __dict__."},
     {"type_lookup", (PyCFunction)(void (*)(void))m_type_lookup, METH_FASTCALL,
      "What the MRO of the class holds under a name, unbound; MISSING if nothing."},
+    {"trust", (PyCFunction)(void (*)(void))m_trust, METH_FASTCALL,
+     "trust(dictionary or class, {name: found}): from now on `patched` compares these."},
+    {"patched", m_patched, METH_NOARGS, "((name, what is there now), ...) for all that differ."},
     {NULL},
 };
 

@@ -26,22 +26,6 @@ typedef struct {
     Step *steps;
 } Walk;
 
-/* Changes whenever an item is set or deleted; 0 where Python does not tell. */
-static uint64_t dict_version(PyObject *dict)
-{
-#if PY_VERSION_HEX >= 0x030E0000
-    return 0;
-#else
-#if PY_VERSION_HEX >= 0x030D0000 /* attributes stored inside the object change without notice */
-    if (((PyDictObject *)dict)->ma_values) return 0;
-#endif
-    _Py_COMP_DIAG_PUSH
-    _Py_COMP_DIAG_IGNORE_DEPR_DECLS
-    return ((PyDictObject *)dict)->ma_version_tag;
-    _Py_COMP_DIAG_POP
-#endif
-}
-
 /* What step s leads to from `from`, borrowed; NULL if nothing. Runs no user code and, unless an
    instance stores its attributes without a dictionary by now, allocates nothing. */
 static PyObject *step_target(Step *s, PyObject *from)

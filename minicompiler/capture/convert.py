@@ -238,7 +238,7 @@ def finish(
         names_out = "".join(f"{n}, " for n in text.outputs.values())
         run = [f"{names_out + '= ' if names_out else ''}graph({', '.join(inputs)})"]
         text.namespace["graph"] = compiled
-        run = or_eagerly(ev, code, text, run[0], vector)
+        run = or_eagerly(ev, code, text, run[0], vector, compiled)
     else:
         run = []
     guard_aliasing(ev, frame)
@@ -256,10 +256,10 @@ def finish(
 
 
 def or_eagerly(
-    ev: Evaluation, code: CodeType, text: Text, run: str, vector: list[str]
+    ev: Evaluation, code: CodeType, text: Text, run: str, vector: list[str], compiled: Any
 ) -> list[str]:
-    """Run the graph. Where it raises before it has written an input, nothing has happened yet: the
-    frame runs as Python would, so that its own except clauses see the exception at its place."""
+    """Run the graph. If it raises, what it has done is undone and the frame runs as Python would,
+    so that its own except clauses see the exception at its place."""
     undo = [f"    {text.setter(key, before)}" for key, (_, before) in ev.ambient.items()]
     n = len(parameters(code))
     # the arguments as they lie in the vector: the rest of them already as a tuple and a dict
@@ -268,16 +268,39 @@ def or_eagerly(
     frame_hook.skip(eager)
     cells = f", None, None, ({', '.join(vector[n:])},)" if vector[n:] else ""
     make = f"{text.const(FunctionType)}({text.const(eager)}, G{cells})"
-    written = [text.read(t.source) for t in ev.graph.mutated() if t.source is not None]
-    versions = f"({''.join(f'{name}._version, ' for name in written)})"
+    written = "".join(f"{text.read(t.source)}, " for t in ev.graph.mutated() if t.source)
+    captured = getattr(
+        compiled, "as_captured", False
+    )  # others write inputs last and reset generators
+    before = f"{text.const(Before)}(({written}), {captured}, {captured and ev.graph.mode.draws})"
     return [
-        f"before = {versions}" if written else "before = True",
+        f"before = {before if written or captured else True}",
         *["try:", f"    {run}", "except BaseException as error:", *undo],
         f"    if not isinstance(error, {text.const(Exception)})"
-        + (f" or {versions} != before:" if written else ":"),
+        + (" or not before.put_back():" if written or captured else ":"),
         *["        raise", "    before = None"],
         *["if before is None:", f"    return {make}({', '.join(vector[:n])})"],
     ]
+
+
+class Before:
+    """What a graph may have changed when it raises. `copies`: it writes its inputs in the midst of
+    the work, not as the last thing."""
+
+    def __init__(self, written: tuple[torch.Tensor, ...], copies: bool, draws: bool) -> None:
+        self.written = [(t, t._version, t.detach().clone() if copies else None) for t in written]
+        self.generator = torch.get_rng_state() if draws else None
+
+    def put_back(self) -> bool:
+        """False where that cannot be done: the exception is the program's to handle as it is."""
+        if self.generator is not None:
+            torch.set_rng_state(self.generator)
+        for t, version, copy in self.written:
+            if t._version != version:
+                if copy is None or t.requires_grad:  # its history cannot be put back
+                    return False
+                t.copy_(copy)
+        return True
 
 
 def guard_aliasing(ev: Evaluation, frame: Frame) -> None:

@@ -20,6 +20,7 @@ import torch
 from ..settings import config
 from . import source as sources
 from .frame import Frame
+from .frame_hook import MISSING, trust, type_lookup
 from .graph import CapturedGraph
 from .side_effects import Effects
 from .source import Attr, ClassAttr, Field, Item, ItemAs, ModuleItem, OwnDict, Source, TypeOf, field
@@ -205,6 +206,7 @@ class Evaluation:
             found = self.item_of(of.real, raw)
             name = of.real.get("__name__") if isinstance(of.real, dict) else None
             if isinstance(name, str) and (found is ABSENT or isinstance(found, AS_THEY_ARE)):
+                trust(of.real, raw, MISSING if found is ABSENT else found)
                 return None
         if not is_literal(raw) and not isinstance(raw, tuple):
             if position is None:
@@ -239,11 +241,12 @@ class Evaluation:
     def class_source(self, cls: Value, name: str) -> Source | None:
         """Where a class look-up of `name` is read again; None for classes taken as they are."""
         if cls.source is None or trusted(cls.real.__module__):
+            trust(cls.real, name, type_lookup(cls.real, name))
             return None
         return ClassAttr(cls.source, name)
 
     def class_attr_source(self, v: Value, cls: type, name: str) -> Source | None:
-        if isinstance(v, Const) or trusted(cls.__module__):
+        if isinstance(v, Const):
             return None
         return self.class_source(self.class_of(v), name)
 

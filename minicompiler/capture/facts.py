@@ -18,7 +18,7 @@ import torch
 from torch.utils._device import DeviceContext
 
 from ..errors import Unsupported
-from .frame_hook import MISSING
+from .frame_hook import MISSING, patched
 from .source import Source, keys_of
 
 
@@ -227,6 +227,9 @@ AMBIENT = {
     "DISPATCH_MODES": Ambient(torch._C._len_torch_dispatch_stack),
     "DETERMINISTIC": Ambient(torch._C._get_deterministic_algorithms),
     "MATMUL_PRECISION": Ambient(torch.get_float32_matmul_precision),  # generated matmuls read it
+    "PATCHES": Ambient(  # of torch's and Python's own modules and classes
+        lambda: tuple((name, Pin(now)) for name, now in patched()), (), patched, ()
+    ),
     "SDP": Ambient(lambda: tuple(read() for read in SDP_FLAGS)),  # for graphs with attention
 }
 

@@ -1,7 +1,7 @@
 """One frame under evaluation: stack, locals, cells, and the loop over its instructions."""
 
 from types import CodeType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import Unsupported
 from .decode import Code, Instruction, decode
@@ -60,12 +60,16 @@ class Frame:
         found = self.locals.get(name)
         if isinstance(found, Lazy):
             found = self.locals[name] = self.ev.wrap(found.real, found.source)
-        if found is None:
-            message = (
-                f"cannot access local variable '{name}' where it is not associated with a value"
-            )
-            self.ev.throw(UnboundLocalError, message)
-        return found
+        return self.unbound(name) if found is None else found
+
+    def unbound(self, name: str) -> NoReturn:
+        free = name in self.code.code.co_freevars
+        kind, scope = ("free", " in enclosing scope") if free else ("local", "")
+        self.ev.throw(
+            NameError if free else UnboundLocalError,
+            f"cannot access {kind} variable '{name}' where it is not associated with a value"
+            + scope,
+        )
 
     # ---------------------------------------------------------------- arguments
     def bind(self, fn: Function, args: list[Value], kwargs: dict[str, Value]) -> None:

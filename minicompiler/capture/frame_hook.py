@@ -63,12 +63,28 @@ if _c is None:
                 return found
         return MISSING
 
+    def patched() -> tuple[tuple[str, Any], ...]:
+        return ()
+
 else:
     MISSING = _c.MISSING  # what type_lookup returns when no class has the name
     run = _c.run
     own_dict = _c.own_dict
     type_lookup = _c.type_lookup
     Walk = _c.Walk
+    patched = _c.patched  # (name, what is there now) for all that `trust` was told and that differ
+
+
+_trusted: dict[int, dict[str, Any]] = {}  # id of a dictionary or class -> names and what they mean
+
+
+def trust(space: Any, name: str, found: Any) -> None:
+    """Capture relies on what this namespace of a trusted module, or class, has under the name."""
+    if _c is not None and (type(space) is not type or space.__flags__ & 1 << 9):  # can be changed
+        if id(space) not in _trusted:
+            _trusted[id(space)] = {}
+            _c.trust(space, _trusted[id(space)])
+        _trusted[id(space)].setdefault(name, found)
 
 
 class _Switch:

@@ -25,10 +25,17 @@ if TYPE_CHECKING:
     from .evaluator import Evaluation
 
 
+class Watching(FakeMode):  # type: ignore[no-untyped-call]
+    draws = False  # has an operator taken numbers from a random generator?
+
+    def record(self, func: torch._ops.OpOverload, args: Any, kwargs: Any, outs: Any) -> None:
+        self.draws |= torch.Tag.nondeterministic_seeded in func.tags
+
+
 class CapturedGraph:
     def __init__(self) -> None:
         self.graph = fx.Graph()
-        self.mode = FakeMode()
+        self.mode = Watching()
         self.inputs: list[Tensor] = []
         self.known: dict[int, Tensor] = {}  # id(fake) -> its value
         self.operations = 0

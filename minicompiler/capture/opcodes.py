@@ -10,44 +10,49 @@ of the running Python is handled, refused or stripped.
 import opcode as interpreter
 import operator
 from collections.abc import Callable
-from typing import Any
 
 from . import attributes
 from . import data_model as model
 from .decode import PREFIXES, VERSION, Instruction
 from .frame import Frame, Handled, Yielded
 from .values import NONE, NULL, TRUE, Cell, Const, Dict, Function, List, Obj, Raised, Set, Tuple
-from .values import Value, const_bool, new_exception, refuse
+from .values import Value, const_bool, new_exception, python_value, refuse
 
 Handler = Callable[[Frame, Instruction], Value | None]
 
 STRIPPED = PREFIXES | {"RESERVED", "INTERPRETER_EXIT", "ENTER_EXECUTOR", "EXIT_INIT_CHECK"}
-REFUSED = {
-    "ASYNC_GEN_WRAP": "asynchronous generators run eagerly",
-    "BEFORE_ASYNC_WITH": "`async with` runs eagerly",
-    "BINARY_OP_INPLACE_ADD_UNICODE": "specialised by the interpreter",
-    "BUILD_INTERPOLATION": "template strings run eagerly",
-    "BUILD_TEMPLATE": "template strings run eagerly",
-    "CHECK_EG_MATCH": "`except*` runs eagerly",
-    "CLEANUP_THROW": "exceptions thrown into a generator's `yield from`",
-    "END_ASYNC_FOR": "`async for` runs eagerly",
-    "GET_AITER": "`async for` runs eagerly",
-    "GET_ANEXT": "`async for` runs eagerly",
-    "GET_AWAITABLE": "`await` runs eagerly",
-    "IMPORT_STAR": "`from module import *`",
-    "LOAD_BUILD_CLASS": "a class is defined",
-    "LOAD_LOCALS": "names of a class body",
-    "LOAD_NAME": "names of a class or module body",
-    "LOAD_FROM_DICT_OR_DEREF": "names of a class body",
-    "LOAD_FROM_DICT_OR_GLOBALS": "names of a class body",
-    "LOAD_CLASSDEREF": "names of a class body",
-    "STORE_NAME": "names of a class or module body",
-    "DELETE_NAME": "names of a class or module body",
-    "PREP_RERAISE_STAR": "`except*` runs eagerly",
-    "PRINT_EXPR": "interactive mode",
-    "SETUP_ANNOTATIONS": "annotations of a class or module body",
-    "ANNOTATIONS_PLACEHOLDER": "annotations of a class or module body",
+REASONS = {
+    "asynchronous code runs eagerly": "ASYNC_GEN_WRAP BEFORE_ASYNC_WITH END_ASYNC_FOR GET_AITER "
+    "GET_ANEXT GET_AWAITABLE",
+    "template strings run eagerly": "BUILD_INTERPOLATION BUILD_TEMPLATE",
+    "type parameters and `except*` run eagerly": "CALL_INTRINSIC_2 CHECK_EG_MATCH "
+    "PREP_RERAISE_STAR",
+    "an exception is thrown into the `yield from` of a generator": "CLEANUP_THROW",
+    "a class is defined": "LOAD_BUILD_CLASS",
+    "the body of a class or module runs eagerly": "IMPORT_STAR LOAD_LOCALS LOAD_NAME STORE_NAME "
+    "DELETE_NAME LOAD_FROM_DICT_OR_DEREF LOAD_FROM_DICT_OR_GLOBALS LOAD_CLASSDEREF PRINT_EXPR "
+    "SETUP_ANNOTATIONS ANNOTATIONS_PLACEHOLDER",
+    "a generator's frame runs eagerly; its consumer is compiled": "RETURN_GENERATOR",
+    "specialised by the interpreter": "BINARY_OP_INPLACE_ADD_UNICODE",
 }
+REFUSED = {name: reason for reason, names in REASONS.items() for name in names.split()}
+
+
+# ---------------------------------------------------------------- families
+def pushes(n: int, compute: Callable[..., Value]) -> Handler:
+    """n values are popped, what is computed of them is pushed."""
+    return lambda f, inst: f.push(compute(f.ev, *f.popn(n)))
+
+
+def tests(n: int, holds: Callable[..., bool]) -> Handler:
+    return lambda f, inst: f.push(const_bool(holds(f.ev, *f.popn(n))))
+
+
+def does(n: int, act: Callable[..., object]) -> Handler:
+    def handler(f: Frame, inst: Instruction) -> None:
+        act(f.ev, *f.popn(n))  # what a handler returns would end the frame
+
+    return handler
 
 
 # ---------------------------------------------------------------- nothing to do
@@ -59,11 +64,8 @@ RESUME = NOP = COPY_FREE_VARS = MAKE_CELL = NOT_TAKEN = nothing
 
 
 # ---------------------------------------------------------------- stack
-def POP_TOP(f: Frame, inst: Instruction) -> None:
-    f.pop()  # what a handler returns ends the frame
+POP_TOP = POP_ITER = does(1, lambda ev, value: None)
 
-
-POP_ITER = POP_TOP
 PUSH_NULL: Handler = lambda f, inst: f.push(NULL)
 COPY: Handler = lambda f, inst: f.push(f.stack[-inst.arg])
 
@@ -92,8 +94,7 @@ def LOAD_FAST_AND_CLEAR(f: Frame, inst: Instruction) -> None:
 
 
 def LOAD_FAST_LOAD_FAST(f: Frame, inst: Instruction) -> None:
-    for name in inst.argval:
-        f.push(f.local(name))
+    f.stack += map(f.local, inst.argval)
 
 
 LOAD_FAST_BORROW_LOAD_FAST_BORROW = LOAD_FAST_LOAD_FAST
@@ -148,18 +149,8 @@ LOAD_CLOSURE: Handler = lambda f, inst: f.push(f.cells[inst.argval])
 
 
 def LOAD_DEREF(f: Frame, inst: Instruction) -> None:
-    if (found := f.cells[inst.argval].get(f.ev)) is None:
-        free = inst.argval in f.code.code.co_freevars
-        f.ev.throw(
-            NameError if free else UnboundLocalError,
-            f"cannot access free variable '{inst.argval}' where it is not associated with a value"
-            " in enclosing scope"
-            if free
-            else f"cannot access local variable '{inst.argval}' where it is not associated with"
-            " a value",
-        )
-    assert found is not None
-    f.push(found)
+    found = f.cells[inst.argval].get(f.ev)
+    f.push(f.unbound(inst.argval) if found is None else found)
 
 
 STORE_DEREF: Handler = lambda f, inst: f.cells[inst.argval].set(f.ev, f.pop())
@@ -212,18 +203,10 @@ DELETE_ATTR: Handler = lambda f, inst: attributes.delattr_(f.ev, f.pop(), inst.a
 
 
 # ---------------------------------------------------------------- operators
-def unary(op: Callable[[Any], Any], method: str) -> Handler:
-    return lambda f, inst: f.push(model.unary(f.ev, op, method, f.pop()))
-
-
-UNARY_NOT: Handler = lambda f, inst: f.push(const_bool(not model.truth(f.ev, f.pop())))
-
-
-UNARY_NEGATIVE, UNARY_POSITIVE = unary(operator.neg, "__neg__"), unary(operator.pos, "__pos__")
-UNARY_INVERT = unary(operator.invert, "__invert__")
-
-
-TO_BOOL: Handler = lambda f, inst: f.push(const_bool(model.truth(f.ev, f.pop())))
+TO_BOOL, UNARY_NOT = tests(1, model.truth), tests(1, lambda ev, v: not model.truth(ev, v))
+UNARY_NEGATIVE = pushes(1, lambda ev, v: model.unary(ev, operator.neg, "__neg__", v))
+UNARY_POSITIVE = pushes(1, lambda ev, v: model.unary(ev, operator.pos, "__pos__", v))
+UNARY_INVERT = pushes(1, lambda ev, v: model.unary(ev, operator.invert, "__invert__", v))
 
 
 SYMBOLS: list[str] = [symbol for _, symbol in interpreter._nb_ops]  # type: ignore[attr-defined]
@@ -238,29 +221,13 @@ def BINARY_OP(f: Frame, inst: Instruction) -> None:
         f.push(model.binary(f.ev, symbol.removesuffix("="), left, right, symbol[-1] == "="))
 
 
-def BINARY_SUBSCR(f: Frame, inst: Instruction) -> None:
-    of, key = f.popn(2)
-    f.push(model.getitem(f.ev, of, key))
-
-
-def STORE_SUBSCR(f: Frame, inst: Instruction) -> None:
-    value, of, key = f.popn(3)
-    model.setitem(f.ev, of, key, value)
-
-
-def DELETE_SUBSCR(f: Frame, inst: Instruction) -> None:
-    of, key = f.popn(2)
-    model.delitem(f.ev, of, key)
-
-
-def BINARY_SLICE(f: Frame, inst: Instruction) -> None:
-    of, start, stop = f.popn(3)
-    f.push(model.getitem(f.ev, of, model.make_slice(start, stop, NONE)))
-
-
-def STORE_SLICE(f: Frame, inst: Instruction) -> None:
-    value, of, start, stop = f.popn(4)
-    model.setitem(f.ev, of, model.make_slice(start, stop, NONE), value)
+BINARY_SUBSCR = pushes(2, model.getitem)
+BINARY_SLICE = pushes(3, lambda ev, of, *ends: model.getitem(ev, of, model.make_slice(*ends, NONE)))
+STORE_SUBSCR = does(3, lambda ev, value, of, key: model.setitem(ev, of, key, value))
+DELETE_SUBSCR = does(2, model.delitem)
+STORE_SLICE = does(
+    4, lambda ev, value, of, *ends: model.setitem(ev, of, model.make_slice(*ends, NONE), value)
+)
 
 
 COMPARISONS = {"<": "__lt__", "<=": "__le__", "==": "__eq__", "!=": "__ne__"}
@@ -322,13 +289,7 @@ JUMP_IF_TRUE_OR_POP = branch(truth, on=True, keep=True)
 JUMP_IF_FALSE_OR_POP = branch(truth, on=False, keep=True)
 
 
-def GET_ITER(f: Frame, inst: Instruction) -> None:
-    f.push(model.iter_(f.ev, f.pop()))
-    if VERSION >= (3, 15):
-        f.push(NULL)
-
-
-GET_YIELD_FROM_ITER: Handler = lambda f, inst: f.push(model.iter_(f.ev, f.pop()))
+GET_ITER = GET_YIELD_FROM_ITER = pushes(1, model.iter_)
 
 
 def FOR_ITER(f: Frame, inst: Instruction) -> None:
@@ -343,11 +304,7 @@ def FOR_ITER(f: Frame, inst: Instruction) -> None:
         f.push(NONE)
 
 
-def END_FOR(f: Frame, inst: Instruction) -> None:
-    if VERSION < (3, 13):
-        f.pop()
-    f.pop()
-
+END_FOR = does(2 if VERSION < (3, 13) else 1, lambda ev, *ended: None)
 
 RETURN_VALUE: Handler = lambda f, inst: f.pop()
 
@@ -361,10 +318,9 @@ BUILD_TUPLE, BUILD_LIST, BUILD_SET = building(Tuple), building(List), building(S
 
 
 def build_dict(f: Frame, keys: list[Value], values: list[Value]) -> None:
-    made = Dict()
+    f.push(made := Dict())
     for key, value in zip(keys, values):
         made.set(f.ev, key, value)
-    f.push(made)
 
 
 def BUILD_MAP(f: Frame, inst: Instruction) -> None:
@@ -374,8 +330,7 @@ def BUILD_MAP(f: Frame, inst: Instruction) -> None:
 
 def BUILD_CONST_KEY_MAP(f: Frame, inst: Instruction) -> None:
     *values, keys = f.popn(inst.arg + 1)
-    assert isinstance(keys, Tuple)
-    build_dict(f, keys.read(f.ev), values)
+    build_dict(f, model.unpack(f.ev, keys), values)
 
 
 def BUILD_SLICE(f: Frame, inst: Instruction) -> None:
@@ -401,12 +356,8 @@ def CONVERT_VALUE(f: Frame, inst: Instruction) -> None:
     f.push(model.call(f.ev, f.ev.wrap(convert, None), [f.pop()], {}))
 
 
-FORMAT_SIMPLE: Handler = lambda f, inst: f.push(model.format_(f.ev, f.pop(), None, Const("")))
-
-
-def FORMAT_WITH_SPEC(f: Frame, inst: Instruction) -> None:
-    value, spec = f.popn(2)
-    f.push(model.format_(f.ev, value, None, spec))
+FORMAT_SIMPLE = pushes(1, lambda ev, value: model.format_(ev, value, None, Const("")))
+FORMAT_WITH_SPEC = pushes(2, lambda ev, value, spec: model.format_(ev, value, None, spec))
 
 
 def into_method(name: str) -> Handler:
@@ -425,9 +376,7 @@ SET_ADD, SET_UPDATE, DICT_UPDATE = into_method("add"), into_method("update"), in
 
 def MAP_ADD(f: Frame, inst: Instruction) -> None:
     key, value = f.popn(2)
-    into = f.stack[-inst.arg]
-    assert isinstance(into, Dict)
-    into.set(f.ev, key, value)
+    model.setitem(f.ev, f.stack[-inst.arg], key, value)
 
 
 def DICT_MERGE(f: Frame, inst: Instruction) -> None:
@@ -440,10 +389,7 @@ def DICT_MERGE(f: Frame, inst: Instruction) -> None:
         into.set(f.ev, key, value)
 
 
-def LIST_TO_TUPLE(f: Frame, inst: Instruction) -> None:
-    made = f.pop()
-    assert isinstance(made, List)
-    f.push(Tuple(made.contents))
+LIST_TO_TUPLE = pushes(1, lambda ev, made: Tuple(model.unpack(ev, made)))
 
 
 def UNPACK_SEQUENCE(f: Frame, inst: Instruction) -> None:
@@ -458,13 +404,10 @@ def UNPACK_SEQUENCE(f: Frame, inst: Instruction) -> None:
 def UNPACK_EX(f: Frame, inst: Instruction) -> None:
     before, after = inst.arg & 0xFF, inst.arg >> 8
     items = model.unpack(f.ev, f.pop())
-    if len(items) < before + after:
-        f.ev.throw(
-            ValueError,
-            f"not enough values to unpack (expected at least {before + after}, got {len(items)})",
-        )
-    middle = List(items[before : len(items) - after])
-    f.stack += reversed([*items[:before], middle, *items[len(items) - after :]])
+    if (rest := len(items) - after) < before:
+        least = f"at least {before + after}, got {len(items)}"
+        f.ev.throw(ValueError, f"not enough values to unpack (expected {least})")
+    f.stack += reversed([*items[:before], List(items[before:rest]), *items[rest:]])
 
 
 # ---------------------------------------------------------------- calls
@@ -472,21 +415,16 @@ CALL: Handler = lambda f, inst: call(f, inst.arg, inst.kwnames)
 
 
 def CALL_KW(f: Frame, inst: Instruction) -> None:
-    names = f.pop()
-    assert isinstance(names, Tuple)
-    call(f, inst.arg, tuple(n.value for n in names.read(f.ev) if isinstance(n, Const)))
+    call(f, inst.arg, python_value(f.pop()))
 
 
 def call(f: Frame, n: int, names: tuple[str, ...]) -> None:
-    args = f.popn(n)
-    first, second = f.popn(2)
-    if VERSION >= (3, 13):
-        first, second = second, first  # (callable, self or NULL)
-        function, args = second, args if first is NULL else [first, *args]
-    elif first is NULL:
-        function = second
-    else:
-        function, args = first, [second, *args]
+    first, second, *args = f.popn(n + 2)
+    if VERSION >= (3, 13) and second is not NULL:  # (callable, self or NULL)
+        args.insert(0, second)
+    if VERSION < (3, 13) and first is not NULL:  # (NULL, callable) or (method, self)
+        args.insert(0, second)
+    function = second if first is NULL else first
     split = len(args) - len(names)
     f.push(model.call(f.ev, function, args[:split], dict(zip(names, args[split:]))))
 
@@ -505,52 +443,45 @@ def CALL_FUNCTION_EX(f: Frame, inst: Instruction) -> None:
     f.push(model.call(f.ev, function, model.unpack(f.ev, args), named))
 
 
-INTRINSICS_1: dict[str, Callable[[Frame, Value], Value]] = {
-    "INTRINSIC_UNARY_POSITIVE": lambda f, v: model.unary(f.ev, operator.pos, "__pos__", v),
-    "INTRINSIC_LIST_TO_TUPLE": lambda f, v: Tuple(model.unpack(f.ev, v)),
+INTRINSICS_1: dict[str, Callable[..., Value]] = {
+    "INTRINSIC_UNARY_POSITIVE": lambda ev, v: model.unary(ev, operator.pos, "__pos__", v),
+    "INTRINSIC_LIST_TO_TUPLE": lambda ev, v: Tuple(model.unpack(ev, v)),
+    "INTRINSIC_STOPITERATION_ERROR": lambda ev, v: (
+        v
+        if v.cls is not StopIteration
+        else new_exception(RuntimeError, "generator raised StopIteration")
+    ),
 }
 
 
 def CALL_INTRINSIC_1(f: Frame, inst: Instruction) -> None:
     name = interpreter._intrinsic_1_descs[inst.arg]  # type: ignore[attr-defined]
-    if name == "INTRINSIC_STOPITERATION_ERROR":
-        exception = f.pop()
-        if exception.cls is StopIteration:
-            exception = new_exception(RuntimeError, "generator raised StopIteration")
-        f.push(exception)
-        return
     if name not in INTRINSICS_1:
         refuse(f"the instruction {name}")
-    f.push(INTRINSICS_1[name](f, f.pop()))
+    f.push(INTRINSICS_1[name](f.ev, f.pop()))
 
 
-CALL_INTRINSIC_2: Handler = lambda f, inst: refuse("type parameters and `except*` run eagerly")
+PARTS = {1: "defaults", 2: "kwdefaults", 4: "annotations", 16: "annotations"}
+
+
+def attach(made: Value, flag: int, part: Value) -> None:
+    if flag == 8:
+        part = tuple(c for c in part.contents if isinstance(c, Cell))  # type: ignore
+    setattr(made, PARTS.get(flag, "closure"), part)
 
 
 def MAKE_FUNCTION(f: Frame, inst: Instruction) -> None:
-    code = f.pop()
-    flags = inst.arg if VERSION < (3, 13) else 0
-    closure = f.pop() if flags & 8 else Tuple([])
-    annotations = f.pop() if flags & 4 else None
-    kwdefaults = f.pop() if flags & 2 else NONE
-    defaults = f.pop() if flags & 1 else NONE
-    assert isinstance(closure, Tuple)
-    real = code.real
-    cells = tuple(c for c in closure.contents if isinstance(c, Cell))
-    made = Function(real, f.space, real.co_qualname, defaults, kwdefaults, cells)
-    made.annotations = annotations
+    code = f.pop().real
+    made = Function(code, f.space, code.co_qualname, NONE, NONE, ())
+    for flag in (8, 4, 2, 1):
+        if VERSION < (3, 13) and inst.arg & flag:
+            attach(made, flag, f.pop())
     f.push(made)
 
 
 def SET_FUNCTION_ATTRIBUTE(f: Frame, inst: Instruction) -> None:
-    value, made = f.popn(2)
-    assert isinstance(made, Function)
-    if inst.arg == 8 and isinstance(value, Tuple):
-        made.closure = tuple(c for c in value.contents if isinstance(c, Cell))
-    elif inst.arg in (1, 2):
-        setattr(made, "defaults" if inst.arg == 1 else "kwdefaults", value)
-    else:
-        made.annotations = value
+    part, made = f.popn(2)
+    attach(made, inst.arg, part)
     f.push(made)
 
 
@@ -563,10 +494,6 @@ IMPORT_FROM: Handler = lambda f, inst: f.push(attributes.getattr_(f.ev, f.stack[
 
 
 # ---------------------------------------------------------------- generators
-def RETURN_GENERATOR(f: Frame, inst: Instruction) -> None:
-    refuse("a generator's frame runs eagerly; its consumer is compiled")
-
-
 YIELD_VALUE: Handler = lambda f, inst: Yielded(f.pop())
 
 
@@ -585,10 +512,7 @@ def SEND(f: Frame, inst: Instruction) -> None:
     f.push(found)
 
 
-def END_SEND(f: Frame, inst: Instruction) -> None:
-    value = f.pop()
-    f.pop()
-    f.push(value)
+END_SEND = pushes(2, lambda ev, iterator, value: value)
 
 
 # ---------------------------------------------------------------- exceptions and `with`
@@ -607,9 +531,7 @@ def RAISE_VARARGS(f: Frame, inst: Instruction) -> None:
 
 
 def RERAISE(f: Frame, inst: Instruction) -> None:
-    exception = f.pop()
-    assert isinstance(exception, Obj)
-    raise Raised(exception, f.ev.at, f.ev.where())
+    raise Raised(model.exception(f.ev, f.pop()), f.ev.at, f.ev.where())
 
 
 def PUSH_EXC_INFO(f: Frame, inst: Instruction) -> None:
@@ -626,8 +548,7 @@ def POP_EXCEPT(f: Frame, inst: Instruction) -> None:
 
 
 def CHECK_EXC_MATCH(f: Frame, inst: Instruction) -> None:
-    classes = f.pop()
-    f.push(const_bool(model.is_instance(f.ev, f.stack[-1], classes)))
+    f.push(const_bool(model.is_instance(f.ev, f.stack[-2], f.pop())))
 
 
 def BEFORE_WITH(f: Frame, inst: Instruction) -> None:
@@ -656,30 +577,25 @@ def WITH_EXCEPT_START(f: Frame, inst: Instruction) -> None:
 
 
 # ---------------------------------------------------------------- match statements
+def matches(flag: int) -> Handler:
+    return lambda f, inst: f.push(const_bool(bool(f.stack[-1].cls.__flags__ & flag)))
+
+
 GET_LEN: Handler = lambda f, inst: f.push(Const(model.length(f.ev, f.stack[-1])))
-
-
-def MATCH_SEQUENCE(f: Frame, inst: Instruction) -> None:
-    f.push(const_bool(bool(f.stack[-1].cls.__flags__ & 1 << 5)))
-
-
-def MATCH_MAPPING(f: Frame, inst: Instruction) -> None:
-    f.push(const_bool(bool(f.stack[-1].cls.__flags__ & 1 << 6)))
+MATCH_SEQUENCE, MATCH_MAPPING = matches(1 << 5), matches(1 << 6)  # Py_TPFLAGS_SEQUENCE, _MAPPING
 
 
 def MATCH_KEYS(f: Frame, inst: Instruction) -> None:
-    keys, subject = f.stack[-1], f.stack[-2]
+    subject, keys = f.stack[-2:]
     if not isinstance(keys, Tuple) or not isinstance(subject, Dict) or subject.cls is not dict:
         refuse("a mapping pattern on something other than a dict")
     found = [subject.get(f.ev, k) for k in keys.read(f.ev)]
-    values = [v for v in found if v is not None]
-    f.push(Tuple(values) if len(values) == len(found) else NONE)
+    f.push(NONE if None in found else Tuple(v for v in found if v is not None))
 
 
 def MATCH_CLASS(f: Frame, inst: Instruction) -> None:
     subject, cls, names = f.popn(3)
-    assert isinstance(names, Tuple)
-    f.push(model.match_class(f.ev, subject, cls, inst.arg, names.read(f.ev)))
+    f.push(model.match_class(f.ev, subject, cls, inst.arg, model.unpack(f.ev, names)))
 
 
 HANDLERS: dict[str, Handler] = {

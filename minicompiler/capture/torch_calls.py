@@ -17,7 +17,7 @@ from . import data_model as model
 from . import polyfills
 from . import source as sources
 from .calls import PURE, REFUSED_CALLS, RULES, rule
-from .frame_hook import MISSING, type_lookup
+from .frame_hook import MISSING, trust, type_lookup
 from .values import Dict, Sequence
 from .values import ABSENT, FALSE, NONE, TRUE, Const, Function, Method, Raised, Tensor, Value
 from .values import new_exception, python_value, refuse
@@ -129,6 +129,7 @@ def tensor_attribute(ev: "E", v: Tensor, name: str) -> Value:
     if name == "__class__":
         return ev.wrap(v.cls, None)
     raw = type_lookup(v.cls, name)
+    trust(v.cls, name, raw)
     if raw is not MISSING:
         if type(raw) in (FunctionType, *attributes.METHOD_DESCRIPTORS):
             return Method(ev.wrap(raw, None), v)
@@ -231,6 +232,10 @@ rule(torch.is_tensor)(lambda ev, v: TRUE if isinstance(v, Tensor) else FALSE)
 
 
 PURE.discard(torch.is_tensor)
+
+
+for _name in (n for n in dir(torch.Tensor) if n.startswith("__")):
+    trust(torch.Tensor, _name, type_lookup(torch.Tensor, _name))  # operators never look them up
 
 
 rule(torch.Tensor.__iter__)(lambda ev, v: model.iter_(ev, v))

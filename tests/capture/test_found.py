@@ -1,7 +1,10 @@
 """Programs that once differed from eager, each as small as it could be made."""
 
+import math
+
 import pytest
 import torch
+import torch.nn.functional as F
 
 import minicompiler
 from tests.capture.check import check_against_eager
@@ -160,3 +163,69 @@ def test_a_graph_is_compiled_under_the_grad_mode_that_it_is_entered_with(backend
             with torch.set_grad_enabled(grad):
                 y, x, now = way(x, w)
             assert (y.requires_grad, x.requires_grad, now) == (grad, grad, grad)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "auto"])
+def test_what_happened_before_an_index_out_of_range(backend):
+    def f(x, index, out, caught):
+        x.add_(1)
+        out.append(torch.rand(2) if backend == "eager" else "drawn")
+        print("before a break", x.sum().item())
+        x.mul_(2)
+        out.append("before")
+        try:
+            y = x[index]
+            out.append("after")
+        except IndexError:
+            if not caught:
+                raise
+            y = x.clone()
+        x.mul_(3)
+        return (y + torch.rand(2)) if backend == "eager" else y
+
+    minicompiler.reset()
+    compiled = minicompiler.compile(f, backend=backend)
+    for index, caught in ((1, True), (7, True), (7, False)):
+        seen = []
+        for way in (f, compiled):
+            torch.manual_seed(0)
+            x, out, y = torch.ones(2), [], None
+            try:
+                y = way(x, torch.tensor([0, index]), out, caught)
+            except IndexError:
+                out.append("raised")
+            seen.append(repr((x, out, y, torch.rand(1))))
+        assert seen[0] == seen[1]
+
+
+PATCHES = {
+    "a function of C": (torch, "relu", lambda x: torch.relu(x)),
+    "one of Python": (F, "gelu", lambda x: F.gelu(x)),
+    "what a module calls": (F, "linear", lambda x: LINEAR(x)),
+    "a method": (torch.Tensor, "add", lambda x: x.add(1)),
+    "an operator": (torch.Tensor, "__add__", lambda x: x + 1),
+    "a method of a module": (torch.nn.Linear, "forward", lambda x: LINEAR(x)),
+    "a class": (torch.nn, "ReLU", lambda x: torch.nn.ReLU()(x)),
+    "Python's own": (math, "sqrt", lambda x: x * math.sqrt(4)),
+    "what was not there": (torch.Tensor, "mine", lambda x: x.mine(2) if hasattr(x, "mine") else x),
+}
+LINEAR = torch.nn.Linear(2, 2)
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_patches_of_what_is_taken_as_it_is(name, monkeypatch):
+    space, attribute, f = PATCHES[name]
+    x = torch.ones(2)
+    minicompiler.reset()
+    compiled = minicompiler.compile(f, backend="aot_eager")
+    before = compiled(x)
+    assert torch.equal(before, f(x))
+    with monkeypatch.context() as patch:
+        value = lambda *args: next((a - 9 for a in args if isinstance(a, torch.Tensor)), 7)
+        patch.setattr(
+            space, attribute, (lambda: lambda x: x - 9) if name == "a class" else value, False
+        )
+        expected = f(x)
+        assert torch.equal(compiled(x), expected) and not torch.equal(expected, before)
+    assert torch.equal(compiled(x), before)
+    assert minicompiler.stats()["frames"] <= 2
