@@ -14,7 +14,7 @@ import functools
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import torch
 from torch import fx
@@ -48,7 +48,7 @@ def compile_graph(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
         parts = aot.partition(joint)
         record.add("partition", parts)
     forward = build(parts.forward, "forward")
-    backward = parts.backward and lazily(functools.partial(build, parts.backward, "backward"))
+    backward = parts.backward and Backward(parts.backward, parts.signature)
     if native := runtime.extension.module():
         binding.tensor_guard = native.TensorGuard  # guards made from now on check tensors in C++
     draws = any(_draws(node) for node in parts.forward.graph.nodes)
@@ -85,24 +85,39 @@ def check(invariants: Callable[[Any], None], form: Any) -> None:
         invariants(form)
 
 
-class lazily:  # noqa: N801  (used as a function)
-    """Compiled when it is first called: most forward passes are never followed by a backward.
+class Backward:
+    """The backward, compiled when tangents of such strides, or without some of them, first arrive:
+    most forward passes are never followed by one.
 
-    `made` is None until then. The switches and the record are those of the forward, not of the
+    Called with the tangents' strides, None for an undefined one, it gives the strides that it can
+    take, and what takes them. The switches and the record are those of the forward, not of the
     thread that runs the backward.
     """
 
-    def __init__(self, make: Callable[[], Flat]) -> None:
-        self.make, self.made = make, cast(Flat | None, None)
+    def __init__(self, graph: fx.GraphModule, signature: aot.Signature) -> None:
+        self.graph = graph
+        self.traced = [tuple(map(int, spec.stride)) for spec in signature.tangents]
+        self.made: dict[aot.Layouts, tuple[aot.Layouts, Flat]] = {}
         self.record, self.lock = report.current(), threading.Lock()
         self.switches = dict(vars(config))
 
-    def __call__(self, inputs: list[Any]) -> list[Any]:
-        with self.lock:
-            if self.made is None:
-                with report.recording(self.record), overriding(self.switches):
-                    self.made = self.make()
-        return self.made(inputs)
+    def __call__(self, layouts: aot.Layouts) -> tuple[aot.Layouts, Flat]:
+        with self.lock, report.recording(self.record), overriding(self.switches):
+            copied = tuple(s and t for s, t in zip(layouts, self.traced))  # strides as traced
+            if layouts not in self.made and len(self.made) >= config.recompile_limit:
+                layouts = copied
+            if layouts not in self.made:
+                self.made[layouts] = self._make(layouts, copied)
+            return self.made[layouts]
+
+    def _make(self, layouts: aot.Layouts, copied: aot.Layouts) -> tuple[aot.Layouts, Flat]:
+        for strides in dict.fromkeys((layouts, copied)):
+            try:
+                return strides, build(aot.backward_for(self.graph, strides), "backward")
+            except Unsupported:
+                if strides == copied:
+                    raise
+        raise AssertionError("unreachable")
 
 
 def interpreted(graph: fx.GraphModule) -> Flat:

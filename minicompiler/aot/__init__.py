@@ -3,7 +3,7 @@
 In:         an fx.GraphModule of torch calls, and this call's example inputs.
 Out:        `joint_graph` gives a Joint: one ATen graph of both passes and its Signature;
             `partition` cuts it in two, a forward and a backward GraphModule;
-            `without_tangents` is a backward for fewer tangents.
+            `backward_for` is the backward for the tangents that arrive.
 Invariant:  no node writes to memory, but for copies into inputs at the very end of the forward;
             what eager promises beyond values (aliases, mutation, autograd) is in the Signature.
 """
@@ -11,6 +11,7 @@ Invariant:  no node writes to memory, but for copies into inputs at the very end
 from .joint import Joint, joint_graph
 from .mincut import Partitioned, partition
 from .signature import Signature
-from .undefined import without_tangents
+from .tangents import Layouts, backward_for
 
-__all__ = ["Joint", "Partitioned", "Signature", "joint_graph", "partition", "without_tangents"]
+__all__ = ["Joint", "Layouts", "Partitioned", "Signature"]
+__all__ += ["backward_for", "joint_graph", "partition"]

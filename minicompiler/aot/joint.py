@@ -6,6 +6,7 @@ grad, version errors, hooks, autograd.Function, checkpointing.
 """
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -159,6 +160,7 @@ class _Trace:
         write_nodes = [functional.memory_of_argument(i).node for i in writes]
 
         wanted = tuple(i for i, x in enumerate(self.results) if x.requires_grad)
+        frees, inside = _history([self.results[i] for i in wanted])
         tangents, gradients = self._backward(wanted)
         for call in recorder.calls[forward_calls:]:
             functional.push(call)
@@ -182,7 +184,9 @@ class _Trace:
             visible=len(result_nodes),
             differentiable=wanted,
             tangents=tuple(t.spec for t in tangents),
-            gradients=_dependencies(graph, gradient_nodes) if wanted else (),
+            frees=tuple(frees),
+            inside=tuple(inside),
+            gradients=tuple(g is not None for g in gradient_nodes),
         )
         root = torch.nn.Module()
         for name, value in functional.constants.items():
@@ -408,15 +412,38 @@ def mark_recomputed(graph: fx.Graph) -> None:
             numbers[node] = known[key]
 
 
-def _dependencies(
-    graph: fx.Graph, gradients: Sequence[fx.Node | None]
-) -> tuple[frozenset[int] | None, ...]:
-    """For each gradient, which tangents it is made of."""
-    reach: dict[fx.Node, frozenset[int]] = {}
-    tangents = 0
-    for node in graph.nodes:
-        reach[node] = frozenset().union(*(reach[n] for n in node.all_input_nodes))
-        if node.op == "placeholder" and node.name.startswith("tangents_"):
-            reach[node], tangents = frozenset([tangents]), tangents + 1
-    everything = frozenset(range(tangents))
-    return tuple(None if g is None else reach[g] or everything for g in gradients)
+# ---------------------------------------------------------------------------- what autograd shares
+
+
+def _history(roots: Sequence[Fake]) -> tuple[list[frozenset[int]], list[frozenset[int]]]:
+    """`frees` and `inside` of the Signature, by what autograd knows of the results."""
+    nodes, pending = set(), [x.grad_fn for x in roots]
+    while pending:
+        node = pending.pop()
+        if node is not None and node not in nodes:
+            nodes.add(node)
+            pending += [following for following, _ in node.next_functions]
+    reach: dict[Any, set[int]] = {}  # by node, and by (node, number of its output): the roots
+    for i, x in enumerate(roots):
+        reach.setdefault(x.grad_fn, set()).add(i)
+    frees: list[set[int]] = [set() for _ in roots]
+    for node in sorted(nodes, key=lambda n: -n._sequence_nr()):  # the latest come first
+        mine = reach.get(node, set())
+        for edge in node.next_functions:
+            for place in (edge, edge[0]):
+                reach.setdefault(place, set()).update(mine)
+        for i in mine if _saves(node) else ():
+            frees[i] |= mine
+    inside = [reach.get((x.grad_fn, x.output_nr), set()) - {i} for i, x in enumerate(roots)]
+    return list(map(frozenset, frees)), list(map(frozenset, inside))
+
+
+def _saves(node: Any) -> bool:
+    """Whether a grad_fn keeps tensors, which it frees when it ran."""
+    kind: Any = type(node)
+    return node.name() == "CopySlices" or any(getattr(node, a) for a in _saved_names(kind))
+
+
+@functools.cache
+def _saved_names(kind: Any) -> list[str]:
+    return [name for name in dir(kind) if name.startswith("_raw_saved_")]

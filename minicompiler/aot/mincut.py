@@ -22,6 +22,7 @@ from ..symbolic.shapes import TensorSpec
 from . import rng
 from .joint import Joint
 from .signature import Saved, Signature
+from .tangents import readers
 
 aten = torch.ops.aten
 
@@ -102,8 +103,9 @@ class _Partition:
         saved = self._choose()
         forward = self._forward(saved)
         self._report(saved)
-        signature = replace(self.signature, saved=tuple(self._describe(saved)))
-        return Partitioned(forward, self._backward(saved), signature)
+        backward = self._backward(saved)
+        signature = replace(self.signature, saved=tuple(self._describe(saved, backward)))
+        return Partitioned(forward, backward, signature)
 
     # --------------------------------------------------------------------------- what to save
 
@@ -234,17 +236,17 @@ class _Partition:
         given = {*self.results, *self.primals} - self.written
         return [n for n in saved if n not in given]
 
-    def _describe(self, saved: Sequence[fx.Node]) -> Iterable[Saved]:
+    def _describe(self, saved: Sequence[fx.Node], backward: fx.GraphModule) -> Iterable[Saved]:
         extra = self._as_results(saved)
         reachable = {view_root(n) for n in self.results}
-        for node in saved:
+        for node, read in zip(saved, readers(backward.graph, len(saved))):
             if node in extra:
                 index = self.signature.visible + extra.index(node)
-                yield Saved(None, index, checked=view_root(node) in reachable)
+                yield Saved(None, index, view_root(node) in reachable, read)
             elif node in self.results:
-                yield Saved(None, self.results.index(node), checked=True)
+                yield Saved(None, self.results.index(node), True, read)
             else:
-                yield Saved(self.primals.index(node), None, checked=True)
+                yield Saved(self.primals.index(node), None, True, read)
 
     def _backward(self, saved: Sequence[fx.Node]) -> fx.GraphModule:
         graph = fx.Graph()

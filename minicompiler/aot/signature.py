@@ -157,11 +157,13 @@ class Saved:
     """A tensor that backward reads: argument `argument` of the forward, or its result `result`.
 
     `checked`: the user can reach its memory, so autograd's version counter must guard it.
+    `readers`: the tangents whose way back reads it.
     """
 
     argument: int | None
     result: int | None
     checked: bool
+    readers: frozenset[int]
 
     def take(self, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
         return results[self.result] if self.result is not None else arguments[self.argument or 0]
@@ -170,9 +172,10 @@ class Saved:
 @dataclass(frozen=True, slots=True)
 class Signature:
     """`visible` results come first; `differentiable` are those of them that get a tangent, in the
-    order of `tangents`, whose layout the backward was traced for. `gradients` has an entry an
-    argument: the tangents its gradient depends on, or None where it has none. Saved sizes
-    (`symbols`) follow the saved tensors in the forward's results."""
+    order of `tangents`, whose layout the backward was traced for. By tangent, `frees` names those
+    that autograd cannot send back any more once this one went, as it frees what they share, and
+    `inside` those on whose way back its result lies. `gradients` says which arguments have one.
+    Saved sizes (`symbols`) follow the saved tensors in the forward's results."""
 
     arguments: tuple[Argument, ...]
     outputs: tuple[Output, ...]
@@ -180,7 +183,9 @@ class Signature:
     visible: int
     differentiable: tuple[int, ...] = ()
     tangents: tuple[TensorSpec, ...] = ()
-    gradients: tuple[frozenset[int] | None, ...] = ()
+    frees: tuple[frozenset[int], ...] = ()
+    inside: tuple[frozenset[int], ...] = ()
+    gradients: tuple[bool, ...] = ()
     saved: tuple[Saved, ...] = ()
     symbols: tuple[Expr, ...] = ()
 

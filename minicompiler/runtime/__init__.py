@@ -47,10 +47,11 @@ def names(sources: "Sequence[KernelSource]") -> list[str]:
     return [source.name for source in sources]
 
 
-def bind(signature: "Signature", forward: Flat, backward: Flat | None) -> Callable[..., Any]:
+def bind(
+    signature: "Signature", forward: Flat, backward: autograd.Backward | None
+) -> Callable[..., Any]:
     """f(*inputs), which returns the tuple that the captured function returns, and is a function
-    that autograd can differentiate. Where `backward` has an attribute `made`, that is what it
-    compiled at its first call."""
+    that autograd can differentiate."""
     if made := extension.module():
         with contextlib.suppress(TypeError):  # sizes in the signature are symbolic
             bound: Callable[..., Any] = made.Function(signature, forward, backward)

@@ -14,20 +14,25 @@ from torch import Tensor
 
 if TYPE_CHECKING:
     from ..aot.signature import Signature
-    from ..symbolic.shapes import TensorSpec
 
 Flat: TypeAlias = Callable[[list[Any]], Sequence[Any]]  # takes and empties a list
+Layouts: TypeAlias = "tuple[tuple[int, ...] | None, ...]"  # strides by tangent; None: undefined
+# for tangents like these: the strides that they must be copied to, if they differ, and what then
+# runs on the saved values, the saved sizes and the tangents
+Backward: TypeAlias = Callable[[Layouts], tuple[Layouts, Flat]]
 
+TWICE = (
+    "Trying to backward through the graph a second time: what a compiled graph saved is freed by "
+    "the first. Specify retain_graph=True there."
+)
 DOUBLE_BACKWARD = (
     b"minicompiler: the gradient of a compiled graph has no gradient of its own; call the function "
     b"uncompiled where create_graph=True is needed"
 )
 
 
-def bind(signature: Signature, forward: Flat, backward: Flat | None) -> Callable[..., Any]:
-    """-> f(*inputs), which returns the tuple that the captured function returns. Where `backward`
-    has an attribute `without`, that gives the backward for when some tangents are undefined; else
-    these are taken to be zero."""
+def bind(signature: Signature, forward: Flat, backward: Backward | None) -> Callable[..., Any]:
+    """-> f(*inputs), which returns the tuple that the captured function returns."""
     run = quietly(forward)
     if backward is not None:
         run = differentiable(signature, run, backward)
@@ -51,7 +56,7 @@ def quietly(run: Flat) -> Flat:
     return call
 
 
-def differentiable(signature: Signature, forward: Flat, backward: Flat) -> Flat:
+def differentiable(signature: Signature, forward: Flat, backward: Backward) -> Flat:
     """The forward with a grad_fn that runs the backward."""
 
     class Compiled(torch.autograd.Function):
@@ -60,6 +65,7 @@ def differentiable(signature: Signature, forward: Flat, backward: Flat) -> Flat:
             results = list(forward(list(arguments)))
             ctx.save_for_backward(*(s.take(arguments, results) for s in signature.saved))
             ctx.symbols = results[len(results) - len(signature.symbols) :]
+            ctx.spent, ctx.kept = set[int](), None
             visible = results[: signature.visible]
             ctx.mark_non_differentiable(
                 *(r for i, r in enumerate(visible) if i not in signature.differentiable)
@@ -71,31 +77,48 @@ def differentiable(signature: Signature, forward: Flat, backward: Flat) -> Flat:
         def backward(ctx: Any, *grads: Tensor | None) -> Any:
             tangents = [grads[i] for i in signature.differentiable]
             defined = {i for i, t in enumerate(tangents) if t is not None}
-            missing = frozenset(range(len(tangents))) - defined
-            special = getattr(backward, "without", None) if missing else None
-            run = quietly(special(missing) if special else backward)
+            if not defined:
+                return (None,) * len(signature.arguments)
+            if ctx.spent & defined:
+                raise RuntimeError(TWICE)
+            saved = _saved(ctx, signature, defined)
+            used, run = backward(tuple(None if t is None else t.stride() for t in tangents))
             given = [
-                None if special and t is None else as_traced(t, spec)
-                for t, spec in zip(tangents, signature.tangents)
+                t if t is None or stride is None else laid_out(t, stride)
+                for t, stride in zip(tangents, used)
             ]
-            gradients = run([*ctx.saved_tensors, *ctx.symbols, *given])
-            reached = [
-                g if needs is not None and needs & defined else None
-                for g, needs in zip(gradients, signature.gradients)
-            ]
-            return tuple(once_only(reached) if torch.is_grad_enabled() else reached)
+            gradients = quietly(run)([*saved, *ctx.symbols, *given])
+            return tuple(once_only(gradients) if torch.is_grad_enabled() else gradients)
 
     apply: Any = Compiled.apply
     return lambda arguments: apply(*arguments)
 
 
-def as_traced(tangent: Tensor | None, spec: TensorSpec) -> Tensor:
-    """The tangent in the layout that backward was traced for; zeros where autograd has none."""
-    size, stride = [int(n) for n in spec.size], [int(n) for n in spec.stride]
-    if tangent is not None and tangent.dtype == spec.dtype and tangent.stride() == tuple(stride):
+def _saved(ctx: Any, signature: Signature, defined: set[int]) -> list[Tensor | None]:
+    """What was saved, as far as it is read on the way back of these tangents. The engine lets go of
+    it, so what others will read is kept beside, and the versions checked as autograd would."""
+    values = ctx.kept
+    if values is None:
+        values = [(x, x._version) for x in ctx.saved_tensors] if signature.saved else []
+    if not torch._C._autograd._get_current_graph_task_keep_graph():
+        ctx.spent.update(*(signature.frees[i] for i in defined))
+        ctx.kept = [
+            (None, 0) if s.readers <= ctx.spent or x is None else (x.detach(), version)
+            for s, (x, version) in zip(signature.saved, values)
+        ]
+    read = [bool(s.readers & defined) for s in signature.saved]
+    for s, needed, (x, version) in zip(signature.saved, read, values):
+        if needed and s.checked and x._version != version:
+            raise RuntimeError("a saved tensor has been modified by an inplace operation")
+    return [x if needed else None for needed, (x, _) in zip(read, values)]
+
+
+def laid_out(tangent: Tensor, stride: Sequence[int]) -> Tensor:
+    """The tangent with these strides; those of dimensions of size 1 do not matter."""
+    if all(n == 1 or a == b for n, a, b in zip(tangent.shape, tangent.stride(), stride)):
         return tangent
-    memory = torch.empty_strided(size, stride, dtype=spec.dtype, device=spec.device)
-    return memory.zero_() if tangent is None else memory.copy_(tangent)
+    memory = torch.empty_strided(tangent.shape, stride, dtype=tangent.dtype, device=tangent.device)
+    return memory.copy_(tangent)
 
 
 def once_only(gradients: Sequence[Tensor | None]) -> list[Tensor | None]:

@@ -1,5 +1,6 @@
 """Run a program eagerly and through the AOT stage, and compare everything a user could notice."""
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ import torch
 from torch import Tensor, fx
 
 from minicompiler import aot
+from minicompiler.errors import Unsupported
 from minicompiler.runtime.autograd import bind
 
 
@@ -50,8 +52,17 @@ def compiled(
         joint = joint.rewritten(rewrite)
     parts = aot.partition(joint)
     assert_functional(parts)
-    backward = parts.backward and interpreted(parts.backward)
+    backward = parts.backward and functools.partial(ready, parts.backward, parts.signature)
     return Run(bind(parts.signature, interpreted(parts.forward), backward), joint, parts)
+
+
+def ready(backward: fx.GraphModule, signature: aot.Signature, layouts: aot.Layouts) -> Any:
+    """As pipeline.Backward, without compiling."""
+    copied = tuple(s and tuple(map(int, t.stride)) for s, t in zip(layouts, signature.tangents))
+    try:
+        return layouts, interpreted(aot.backward_for(backward, layouts))
+    except Unsupported:
+        return copied, interpreted(aot.backward_for(backward, copied))
 
 
 def assert_functional(parts: aot.Partitioned) -> None:

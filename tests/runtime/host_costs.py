@@ -65,10 +65,13 @@ def trained(count):
         visible=1,
         differentiable=(0,),
         tangents=(spec_of(torch.empty(2)),),
-        gradients=(frozenset({0}),) * count,
-        saved=tuple(Saved(i, None, True) for i in range(count)),
+        frees=(frozenset({0}),),
+        inside=(frozenset(),),
+        gradients=(True,) * count,
+        saved=tuple(Saved(i, None, True, frozenset({0})) for i in range(count)),
     )
-    return runtime.bind(signature, forward.returns("out").load(), backward.returns(*outs).load())
+    ready = ((1,),), backward.returns(*outs).load()
+    return runtime.bind(signature, forward.returns("out").load(), lambda layouts: ready)
 
 
 def main():

@@ -33,47 +33,95 @@ inline std::shared_ptr<PyObject> shared(PyObject* object) {
           }};
 }
 
+// Raises what Python raised; it may cross threads of the autograd engine.
+[[noreturn]] inline void throw_persistent() {
+  python_error error;
+  error.persist();
+  throw error;
+}
+
 // A flat callable: the extension's own Plan, else whatever Python has (list -> list).
 class Flat {
  public:
-  explicit Flat(PyObject* object) { set(object); }
+  explicit Flat(PyObject* object) : object_(shared(object)) {
+    if (Callable<Plan>::is(object)) plan_ = reinterpret_cast<Callable<Plan>*>(object)->self;
+  }
 
-  void run(Values& values) {  // with or without the GIL
+  void run(Values& values) const {  // with or without the GIL
     if (plan_) return plan_->run(values);
     pybind11::gil_scoped_acquire gil;
     c10::NoGradGuard no_grad;  // autograd and autocast had their say when the graph was traced
     c10::impl::ExcludeDispatchKeyGuard no_casts(c10::autocast_dispatch_keyset);
-    THPObjectPtr list(PyList_New(static_cast<Py_ssize_t>(values.size())));
-    if (!list) throw python_error();
-    for (size_t i = 0; i < values.size(); i++) {
-      PyObject* value = to_python(std::move(values[i]));
-      if (!value) throw python_error();
-      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), value);
-    }
-    values.clear();
+    THPObjectPtr list(list_of(values));
     THPObjectPtr outputs(PyObject_CallOneArg(object_.get(), list.get()));
     if (!outputs) throw_persistent();
+    values.clear();
     for (Py_ssize_t i = 0; i < length(outputs.get()); i++)
       values.push_back(from_python(item(outputs.get(), i)));
-    // compiled at its first call: from now on without the way through Python
-    THPObjectPtr made(PyObject_GetAttrString(object_.get(), "made"));
-    if (!made) PyErr_Clear();
-    if (made && Callable<Plan>::is(made.get())) set(made.get());
   }
 
  private:
   std::shared_ptr<PyObject> object_;
-  Plan* plan_ = nullptr;
+  const Plan* plan_ = nullptr;
+};
 
-  void set(PyObject* object) {
-    if (Callable<Plan>::is(object)) plan_ = reinterpret_cast<Callable<Plan>*>(object)->self;
-    object_ = shared(object);
+using Strides = std::optional<std::vector<int64_t>>;  // none: the tangent is undefined
+
+inline bool lies_in(const Tensor& tensor, c10::IntArrayRef stride) {
+  for (int64_t d = 0; d < tensor.dim(); d++)
+    if (tensor.size(d) != 1 && tensor.stride(d) != stride[d]) return false;
+  return true;
+}
+
+// The backward, which Python compiles for tangents of these strides when they first arrive.
+class Backward {
+ public:
+  struct Ready {
+    std::vector<Strides> asked, used;  // used: what tangents must be copied to
+    Flat run;
+    const Ready* next;
+  };
+
+  explicit Backward(PyObject* make) : make_(shared(make)) {}
+  ~Backward() {
+    for (const Ready* one = first_.load(); one;) delete std::exchange(one, one->next);
   }
 
-  [[noreturn]] static void throw_persistent() {
-    python_error error;
-    error.persist();  // it may cross threads of the autograd engine
-    throw error;
+  const Ready& of(const torch::autograd::variable_list& tangents) {
+    const Ready* one = first_.load(std::memory_order_acquire);
+    while (one && !fits(one->asked, tangents)) one = one->next;
+    return one ? *one : make(tangents);
+  }
+
+ private:
+  std::shared_ptr<PyObject> make_;
+  std::atomic<const Ready*> first_{nullptr};  // grows under the GIL, is read without
+
+  static bool fits(const std::vector<Strides>& asked,
+                   const torch::autograd::variable_list& tangents) {
+    for (size_t i = 0; i < tangents.size(); i++)
+      if (tangents[i].defined() != asked[i].has_value() ||
+          (asked[i] && !lies_in(tangents[i], *asked[i])))
+        return false;
+    return true;
+  }
+
+  const Ready& make(const torch::autograd::variable_list& tangents) {
+    std::vector<Strides> asked;
+    for (const Tensor& tangent : tangents)
+      asked.push_back(tangent.defined() ? Strides(tangent.strides().vec()) : std::nullopt);
+    pybind11::gil_scoped_acquire gil;
+    pybind11::tuple layouts(asked.size());
+    for (size_t i = 0; i < asked.size(); i++)
+      if (asked[i]) layouts[i] = pybind11::tuple(pybind11::cast(*asked[i]));
+      else layouts[i] = pybind11::none();
+    THPObjectPtr made(PyObject_CallOneArg(make_.get(), layouts.ptr()));
+    if (!made) throw_persistent();
+    using Made = std::pair<std::vector<Strides>, pybind11::object>;
+    auto [used, run] = pybind11::handle(made.get()).cast<Made>();
+    auto* ready = new Ready{std::move(asked), std::move(used), Flat(run.ptr()), first_.load()};
+    first_.store(ready, std::memory_order_release);
+    return *ready;
   }
 };
 
@@ -108,100 +156,107 @@ struct Description {  // a Signature of aot, see its fields there
   struct Saved {
     int64_t argument, result;
     bool checked, differentiable;
-  };
-  struct Tangent {
-    std::vector<int64_t> size, stride;
+    std::vector<size_t> readers;
   };
   size_t inputs = 0;  // what is read of them
   std::vector<Argument> arguments;
   std::vector<Output> outputs;
   std::vector<Mutation> mutations;
   std::vector<size_t> differentiable;
-  std::vector<Tangent> tangents;
-  std::vector<std::vector<size_t>> gradients;  // of each argument; none: it has no gradient
+  std::vector<std::vector<size_t>> frees, inside;
+  std::vector<bool> gradients;  // which arguments have one
   std::vector<Saved> saved;
   size_t symbols;
-  std::unique_ptr<Flat> backward;
+  std::unique_ptr<Backward> backward;
 };
 
 class CompiledBackward : public Node {
  public:
+  struct Kept {
+    SavedVariable checked;
+    Tensor raw;
+  };
   std::shared_ptr<const Description> about;
   bool all_checked = false;  // saved tensor hooks see everything
-  std::vector<SavedVariable> checked;
-  std::vector<Tensor> raw;
+  std::vector<Kept> kept;
+  std::vector<bool> spent;  // by tangent: what its way back reads is freed
   Values symbols;
 
   std::string name() const override { return "CompiledBackward"; }
 
+  // Called by the engine once `apply` ran, which has freed what nobody may read any more.
   void release_variables() override {
     std::lock_guard<std::mutex> lock(mutex_);
-    release();
+    if (!std::exchange(ran_, false)) kept.clear();
   }
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& tangents) override {
     std::lock_guard<std::mutex> lock(mutex_);
     torch::autograd::variable_list gradients(about->arguments.size());
+    ran_ = !torch::autograd::get_current_graph_task_keep_graph();
     std::vector<bool> defined;
-    for (const Tensor& tangent : tangents) defined.push_back(tangent.defined());
+    for (const Tensor& tangent : tangents) {
+      defined.push_back(tangent.defined());
+      TORCH_CHECK_NOT_IMPLEMENTED(
+          !tangent.defined() || tangent._is_zerotensor() || tangent.has_storage(),
+          "minicompiler: a compiled graph has no batched gradient; call the function uncompiled");
+      if (defined.back() && !plain(tangent)) tangents[defined.size() - 1] = tangent.clone();
+    }
     if (std::find(defined.begin(), defined.end(), true) == defined.end()) return gradients;
-    TORCH_CHECK(!released_ || about->saved.empty(), torch::autograd::ERR_BACKWARD_TWICE);
 
     bool again = c10::GradMode::is_enabled();  // create_graph: somebody may differentiate us
     torch::autograd::edge_list above;
     if (again) above = torch::autograd::collect_next_edges(tangents);
+    const Backward::Ready& backward = about->backward->of(tangents);
     Values values;
-    saved(values, torch::autograd::get_current_graph_task_keep_graph());
+    take_saved(values, defined);
     values.append(symbols.begin(), symbols.end());
     for (size_t i = 0; i < tangents.size(); i++)
-      values.push_back(fitting(std::move(tangents[i]), i));
-    about->backward->run(values);
+      values.push_back(defined[i] ? laid_out(std::move(tangents[i]), *backward.used[i]) : IValue());
+    backward.run.run(values);
 
     TORCH_CHECK(values.size() == gradients.size(), "the backward returned ", values.size(),
                 " gradients for ", gradients.size(), " arguments");
-    for (size_t i = 0; i < gradients.size(); i++) {
-      bool wanted = false;
-      for (size_t tangent : about->gradients[i]) wanted |= defined[tangent];
-      if (wanted && values[i].isTensor()) gradients[i] = std::move(values[i]).toTensor();
-    }
+    for (size_t i = 0; i < gradients.size(); i++)
+      if (values[i].isTensor()) gradients[i] = std::move(values[i]).toTensor();
     if (again) forbid_again(gradients, std::move(above));
     return gradients;
   }
 
  private:
-  bool released_ = false;
+  bool ran_ = false;
 
-  void release() {
-    released_ = true;
-    checked.clear();
-    raw.clear();
+  static bool plain(const Tensor& tangent) {
+    return !tangent.is_neg() && !tangent.is_conj() && !tangent._is_zerotensor();
   }
 
-  // What was saved, in the order of the signature; let go of unless the graph is kept.
-  void saved(Values& values, bool keep) {
-    size_t next_checked = 0, next_raw = 0;
-    for (const auto& one : about->saved) {
-      if (one.checked || all_checked)
-        values.push_back(checked[next_checked++].unpack(pointer_to(this)));
-      else
-        values.push_back(keep ? raw[next_raw++] : std::move(raw[next_raw++]));
+  static bool any(const std::vector<size_t>& tangents, const std::vector<bool>& of) {
+    return std::any_of(tangents.begin(), tangents.end(), [&](size_t i) { return of[i]; });
+  }
+
+  // What is read on the way back of these tangents, in the order of the signature. What no other
+  // tangent may still read is let go of, unless the graph is kept.
+  void take_saved(Values& values, const std::vector<bool>& defined) {
+    for (size_t i = 0; i < defined.size(); i++)
+      TORCH_CHECK(!defined[i] || !spent[i], torch::autograd::ERR_BACKWARD_TWICE);
+    for (size_t i = 0; ran_ && i < defined.size(); i++)
+      for (size_t freed : about->frees[i])
+        if (defined[i]) spent[freed] = true;
+    for (size_t i = 0; i < about->saved.size(); i++) {
+      const auto& one = about->saved[i];
+      bool read = any(one.readers, defined), tensor = one.checked || all_checked;
+      values.push_back(!read ? IValue() : tensor ? kept[i].checked.unpack(pointer_to(this))
+                                                 : kept[i].raw);
+      auto is_spent = [&](size_t reader) { return spent[reader]; };
+      if (ran_ && std::all_of(one.readers.begin(), one.readers.end(), is_spent)) kept[i] = {};
     }
-    if (!keep) release();
   }
 
-  // The tangent in the layout that the backward was compiled for.
-  Tensor fitting(Tensor tangent, size_t i) const {
-    const auto& [size, stride] = about->tangents[i];
-    auto options = input_metadata(i).options();
-    if (!tangent.defined()) return at::empty_strided(size, stride, options).zero_();
-    TORCH_CHECK(tangent.layout() == at::kStrided && tangent.sizes() == size, "a gradient of shape ",
-                tangent.sizes(), " arrived where the compiled backward expects ", size);
-    bool fits = !tangent.is_neg() && !tangent.is_conj() && !tangent._is_zerotensor();
-    for (size_t d = 0; fits && d < size.size(); d++)
-      fits = size[d] == 1 || tangent.stride(d) == stride[d];
-    if (fits) return tangent;
+  // The tangent in the strides that the backward was compiled for.
+  static Tensor laid_out(Tensor tangent, c10::IntArrayRef stride) {
+    if (lies_in(tangent, stride)) return tangent;
     c10::NoGradGuard no_grad;
-    return at::empty_strided(size, stride, tangent.options()).copy_(tangent);
+    return at::empty_strided(tangent.sizes(), stride, tangent.options()).copy_(tangent);
   }
 
   void forbid_again(std::vector<Tensor>& gradients, torch::autograd::edge_list&& edges) const {
@@ -234,7 +289,7 @@ class Function {
     auto made = std::make_unique<Function>();
     made->about_ = read(signature);
     made->forward_ = std::make_unique<Flat>(forward);
-    made->about_->backward = std::make_unique<Flat>(backward);
+    made->about_->backward = std::make_unique<Backward>(backward);
     return made;
   }
 
@@ -273,7 +328,7 @@ class Function {
     bool any = false;
     for (size_t i = 0; i < about_->arguments.size(); i++) {
       edges.emplace_back();
-      if (about_->gradients[i].empty() || !values[i].isTensor()) continue;
+      if (!about_->gradients[i] || !values[i].isTensor()) continue;
       const Tensor& tensor = values[i].toTensor();
       if (!tensor.requires_grad()) continue;
       edges.back() = torch::autograd::impl::gradient_edge(tensor);
@@ -295,15 +350,15 @@ class Function {
       results[index] = result;
     }
     node->all_checked = at::SavedTensorDefaultHooks::get_hooks().has_value();
-    node->checked.reserve(kept.size());
-    node->raw.reserve(kept.size());
+    node->spent.resize(about_->differentiable.size());
+    node->kept.resize(kept.size());
     for (size_t i = 0; i < kept.size(); i++) {
       const auto& saved = about_->saved[i];
       const Tensor& tensor = saved.argument >= 0 ? kept[i] : results[saved.result].toTensor();
       if (saved.checked || node->all_checked)
-        node->checked.emplace_back(tensor, saved.differentiable);
+        node->kept[i].checked = SavedVariable(tensor, saved.differentiable);
       else
-        node->raw.push_back(tensor);
+        node->kept[i].raw = tensor;
     }
     node->symbols.append(results.end() - about_->symbols, results.end());
   }
@@ -367,9 +422,10 @@ class Function {
     };
     about->differentiable = of("differentiable", position);
     about->symbols = of("symbols", [](PyObject* o) { return o; }).size();
-    about->gradients = of("gradients", [](PyObject* needs) {
-      return needs == Py_None ? std::vector<size_t>() : each(needs, position);
-    });
+    auto positions = [](PyObject* o) { return each(o, position); };
+    about->frees = of("frees", positions);
+    about->inside = of("inside", positions);
+    about->gradients = of("gradients", [](PyObject* o) { return o == Py_True; });
     about->arguments = of("arguments", [&](PyObject* o) {
       bool memory = PyObject_HasAttrString(o, "numel");
       return Description::Argument{input(o), memory ? number(o, "numel") : -1};
@@ -377,11 +433,9 @@ class Function {
     about->mutations = of("mutations", [&](PyObject* o) {
       return Description::Mutation{input(o), number(o, "result"), number(o, "versioned") == 1};
     });
-    about->tangents = of("tangents", [&](PyObject* o) {
-      return Description::Tangent{ints(o, "size"), ints(o, "stride")};
-    });
     about->saved = of("saved", [&](PyObject* o) {
       Description::Saved one{number(o, "argument"), number(o, "result"), number(o, "checked") == 1};
+      one.readers = each(attribute(o, "readers").get(), position);
       const auto& outs = about->differentiable;
       one.differentiable = std::find(outs.begin(), outs.end(), size_t(one.result)) != outs.end();
       one.checked |= one.differentiable;  // kept raw it would keep its own node alive

@@ -140,14 +140,7 @@ class Plan {
       values.push_back(from_python(PyList_GET_ITEM(args[0], i)));
     if (PyList_SetSlice(args[0], 0, PyList_GET_SIZE(args[0]), nullptr) < 0) throw python_error();
     run(values);
-    THPObjectPtr list(PyList_New(static_cast<Py_ssize_t>(values.size())));
-    if (!list) throw python_error();
-    for (size_t i = 0; i < values.size(); i++) {
-      PyObject* output = to_python(std::move(values[i]));
-      if (!output) throw python_error();
-      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), output);
-    }
-    return list.release();
+    return list_of(values);
   }
 
   // Inputs in, outputs out; called with or without the GIL.

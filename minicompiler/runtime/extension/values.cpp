@@ -117,6 +117,17 @@ inline PyObject* to_python(IValue&& value) {  // a new reference; null with an e
   Py_RETURN_NONE;
 }
 
+inline PyObject* list_of(Values& values) {  // a new reference
+  THPObjectPtr list(PyList_New(static_cast<Py_ssize_t>(values.size())));
+  if (!list) throw python_error();
+  for (size_t i = 0; i < values.size(); i++) {
+    PyObject* value = to_python(std::move(values[i]));
+    if (!value) throw python_error();
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), value);
+  }
+  return list.release();
+}
+
 // ---- a C++ object that Python calls: T::make(args), self.call(args, count), T::kName, T::kDoc
 
 template <class T>

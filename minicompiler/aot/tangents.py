@@ -1,0 +1,149 @@
+"""The backward for the tangents that arrive.
+
+It was traced as if all results took part in the loss, with a tangent each that lies in memory as
+its result does. A result that took no part has no tangent, which is not a tangent of zeros: what
+depends on nothing else is not computed (0 * inf would be NaN), and a gradient that nothing reaches
+is None. And tangents have strides of their own: `sum()` sends one number, expanded.
+"""
+
+import operator
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor, fx
+from torch.fx._lazy_graph_module import _LazyGraphModule
+
+from ..errors import Unsupported
+from ..symbolic.expr import as_expr
+from ..symbolic.fake import FakeMode
+from ..symbolic.shapes import TensorSpec, contiguous_strides
+from .schema import substitute
+
+aten = torch.ops.aten
+
+Layouts: TypeAlias = tuple[tuple[int, ...] | None, ...]  # strides by tangent; None: undefined
+
+# their arguments are places in memory, which are others when the strides are
+PLACES = {aten.as_strided.default, aten.as_strided_scatter.default, aten.view.dtype}
+
+
+def backward_for(backward: fx.GraphModule, layouts: Layouts) -> fx.GraphModule:
+    """`backward` for tangents of these strides. It keeps the places of those that are undefined
+    among its arguments, and ignores what it is given there. Raises Unsupported where it cannot
+    take other strides than it was traced for."""
+    return _Arriving(layouts).run(backward)
+
+
+class _Arriving:
+    def __init__(self, layouts: Layouts) -> None:
+        self.layouts, self.mode = layouts, FakeMode()
+        self.graph = fx.Graph()
+        self.new: dict[fx.Node, Any] = {}  # by node of the old graph
+        self.gradients: set[fx.Node] = set()  # what depends on a tangent
+        self.undefined: set[fx.Node] = set()  # what depends on missing ones alone
+        self.changed: set[fx.Node] = set()  # of the new graph: strides are not those traced
+
+    def run(self, backward: fx.GraphModule) -> fx.GraphModule:
+        layouts = iter(self.layouts)
+        for node in backward.graph.nodes:
+            if node.op == "placeholder":
+                self.new[node] = new = self.graph.node_copy(node)
+                if node.name.startswith("tangents_"):
+                    self.gradients.add(node)
+                    if (strides := next(layouts)) is None:
+                        self.undefined.add(node)
+                    else:
+                        spec = node.meta["val"]
+                        stride = tuple(map(as_expr, strides))
+                        self.describe(new, replace(spec, stride=stride), spec)
+            elif node.op == "output":
+                results: Any = node.args[0]
+                self.graph.output(
+                    tuple(
+                        None if g is None or g in self.undefined else self.new[g] for g in results
+                    )
+                )
+            else:
+                self.step(node)
+        self.graph.eliminate_dead_code()
+        return _LazyGraphModule(backward, self.graph)
+
+    def describe(self, new: fx.Node, spec: Any, traced: Any) -> None:
+        new.meta = {**new.meta, "val": spec}
+        if spec != traced:
+            self.changed.add(new)
+
+    def step(self, node: fx.Node) -> None:
+        parts = [n for n in node.all_input_nodes if n in self.gradients]
+        defined = [n for n in parts if n not in self.undefined]
+        self.gradients.update([node] if parts else [])
+        if parts and not defined:
+            self.undefined.add(node)
+        elif len(defined) < len(parts) and _adds(node) and _alike(node, defined[0]):
+            self.new[node] = new = self.new[defined[0]]  # the engine skips what is missing, too
+            self.describe(new, new.meta["val"], node.meta["val"])
+        else:
+            self.new[node] = new = self.graph.node_copy(node, self.operand)
+            if not self.changed.isdisjoint(new.all_input_nodes):
+                self.describe(new, self.infer(new), node.meta["val"])
+
+    def operand(self, node: fx.Node) -> Any:
+        """An operator that needs all its operands gets zeros for one that is undefined."""
+        if node not in self.undefined:
+            return self.new[node]
+        spec = node.meta["val"]
+        size, where = list(map(int, spec.size)), {"dtype": spec.dtype, "device": spec.device}
+        zeros = self.graph.call_function(aten.full.default, (size, 0), where)
+        zeros.meta = dict(node.meta)
+        self.describe(zeros, replace(spec, stride=contiguous_strides(spec.size)), spec)
+        return zeros
+
+    def infer(self, node: fx.Node) -> Any:
+        """What an operator makes of operands with other strides; a view may now need a copy."""
+        if node.target is operator.getitem:
+            source: Any = node.args[0]
+            return source.meta["val"][node.args[1]]
+        if node.target in PLACES:
+            raise Unsupported(f"{node.target} looks at the memory of a tangent")
+        if node.target is aten.view.default:
+            node.target = aten.reshape.default
+
+        def fake(n: fx.Node) -> Any:
+            return substitute(n.meta["val"], TensorSpec, self.mode.fake)
+
+        args, kwargs = substitute((node.args, node.kwargs), fx.Node, fake)
+        outs = self.mode.__torch_dispatch__(node.target, (), args, kwargs)
+        return substitute(outs, Tensor, lambda made: made.spec)
+
+
+def readers(backward: fx.Graph, saved: int) -> Sequence[frozenset[int]]:
+    """By value that is saved, which are the first arguments: the tangents whose way back reads
+    it."""
+    places = [node for node in backward.nodes if node.op == "placeholder"]
+    tangents = [node for node in places if node.name.startswith("tangents_")]
+    sent = {node: {i} for i, node in enumerate(tangents)}  # the tangents that a value depends on
+    made_of = {node: {i} for i, node in enumerate(places[:saved])}  # where it depends on none
+    found: list[set[int]] = [set() for _ in range(saved)]
+    for node in backward.nodes:
+        operands = node.all_input_nodes
+        mine = sent.setdefault(node, set().union(*(sent[n] for n in operands)))
+        if node.op == "output":
+            mine = set(range(len(tangents)))
+        early = set().union(*(made_of.get(n, set()) for n in operands if not sent[n]))
+        if not mine:
+            made_of.setdefault(node, early)
+        for i in early if mine else ():
+            found[i] |= mine
+    return [frozenset(one) for one in found]
+
+
+def _adds(node: fx.Node) -> bool:
+    scaled = node.kwargs.get("alpha", 1) != 1
+    return node.target is aten.add.Tensor and len(node.all_input_nodes) == 2 and not scaled
+
+
+def _alike(a: fx.Node, b: fx.Node) -> bool:
+    x, y = a.meta["val"], b.meta["val"]
+    return (x.size, x.dtype) == (y.size, y.dtype)
