@@ -5,9 +5,9 @@
 import collections
 import functools
 from collections.abc import Callable
-from types import ClassMethodDescriptorType, FunctionType, GetSetDescriptorType
-from types import MemberDescriptorType, ModuleType
-from typing import TYPE_CHECKING, Any
+from types import CellType, ClassMethodDescriptorType, FunctionType, GetSetDescriptorType
+from types import MemberDescriptorType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import data_model as model
 from . import source as sources
@@ -17,10 +17,10 @@ from .values import ABSENT, FALSE, NONE, Cell, Const, Dict, Function, Method, Ob
 from .values import Super, Tensor, Tuple, Value, describe, new_exception, refuse, trusted
 
 if TYPE_CHECKING:
-    from .evaluator import Evaluation
+    from .evaluator import Evaluation as E
 
 
-def namespace(ev: "Evaluation", v: Obj | Tensor) -> Dict | None:
+def namespace(ev: "E", v: Obj | Tensor) -> Dict | None:
     """The instance dictionary as a value, shared with `v.__dict__`."""
     if v.attributes is None:
         if v.real is not ABSENT:
@@ -43,13 +43,16 @@ def namespace(ev: "Evaluation", v: Obj | Tensor) -> Dict | None:
     return found
 
 
-def class_attribute(ev: "Evaluation", v: Value, cls: type, name: str) -> tuple[Any, Any]:
+def class_attribute(ev: "E", v: Value, cls: type, name: str) -> tuple[Any, Any]:
     """What the class look-up finds (or MISSING), guarded, and its source."""
     raw = type_lookup(cls, name)
-    source = ev.class_attr_source(v, cls, name)
+    return raw, guarded(ev, raw, ev.class_attr_source(v, cls, name))
+
+
+def guarded(ev: "E", raw: Any, source: Any) -> Any:
     if source is not None and is_descriptor(raw):
         ev.assume("ID", source, raw)
-    return raw, source
+    return source
 
 
 def is_descriptor(raw: Any) -> bool:
@@ -58,7 +61,7 @@ def is_descriptor(raw: Any) -> bool:
     return raw is MISSING or (hasattr(type(raw), "__get__") and type(raw) is not FunctionType)
 
 
-def getattr_(ev: "Evaluation", v: Value, name: str) -> Value:
+def getattr_(ev: "E", v: Value, name: str) -> Value:
     """`v.name`; raises AttributeError into the program where there is none."""
     from . import torch_calls
 
@@ -66,39 +69,39 @@ def getattr_(ev: "Evaluation", v: Value, name: str) -> Value:
         return torch_calls.tensor_attribute(ev, v, name)
     if isinstance(v, Super):
         return super_attribute(ev, v, name)
-    if isinstance(v, Obj) and v.real is not ABSENT:
-        if isinstance(v.real, ModuleType):
-            return module_attribute(ev, v, name)
-        if isinstance(v.real, type):
-            return type_attribute(ev, v, name)
+    if isinstance(v, Method) and not hasattr(MethodType, name):
+        return getattr_(ev, v.function, name)
+    if isinstance(v.real, ModuleType):
+        return module_attribute(ev, v, name)
+    if isinstance(v.real, type):
+        return type_attribute(ev, v, name)
     custom = type_lookup(v.cls, "__getattribute__")
     try:
         if isinstance(custom, FunctionType):
             return model.call(ev, ev.wrap(custom, None), [v, Const(name)], {})
         return generic_attribute(ev, v, name)
     except Raised as raised:
-        fallback = type_lookup(v.cls, "__getattr__")
         if not issubclass(raised.value.cls, AttributeError):
             raise
-        _, source = class_attribute(ev, v, v.cls, "__getattr__")
+        fallback, source = class_attribute(ev, v, v.cls, "__getattr__")
         if fallback is MISSING:
             raise
         return model.call(ev, ev.wrap(fallback, source), [v, Const(name)], {})
 
 
-def generic_attribute(ev: "Evaluation", v: Value, name: str) -> Value:
+def generic_attribute(ev: "E", v: Value, name: str) -> Value:
     """object.__getattribute__"""
     raw, source = class_attribute(ev, v, v.cls, name)
-    if raw is not MISSING and is_data_descriptor(raw):
-        return bind(ev, raw, source, v, name)
-    if isinstance(v, Obj):
-        space = namespace(ev, v)
-        if space is not None and (found := space.get(ev, Const(name))) is not None:
-            return found
-    if raw is not MISSING:
-        return bind(ev, raw, source, v, name)
-    message = f"'{v.cls.__name__}' object has no attribute '{name}'"
-    error = new_exception(AttributeError, message)
+    space = namespace(ev, v) if isinstance(v, Obj) and not is_data_descriptor(raw) else None
+    if space is not None and (found := space.get(ev, Const(name))) is not None:
+        return found
+    if raw is MISSING:
+        no_attribute(ev, v, name)
+    return bind(ev, raw, source, v, ev.class_of(v), name)
+
+
+def no_attribute(ev: "E", v: Value, name: str) -> NoReturn:
+    error = new_exception(AttributeError, f"'{v.cls.__name__}' object has no attribute '{name}'")
     error.fields["name"], error.fields["obj"] = Const(name), v
     raise Raised(error, ev.at, ev.where())
 
@@ -108,45 +111,41 @@ def is_data_descriptor(raw: Any) -> bool:
     return hasattr(cls, "__set__") or hasattr(cls, "__delete__")
 
 
-def bind(ev: "Evaluation", raw: Any, source: Any, v: Value, name: str) -> Value:
-    """What a descriptor found on the class of `v` gives for `v`."""
+METHOD_DESCRIPTORS = (type(list.append), type(int.__add__))
+TUPLE_GETTER = type(vars(collections.namedtuple("_", "field"))["field"])
+LRU_CACHE = type(functools.lru_cache(lambda: 0))
+
+
+def bind(ev: "E", raw: Any, source: Any, v: Value | None, owner: Value, name: str) -> Value:
+    """What an attribute of the class `owner` gives for its instance `v`, or for the class."""
     kind = type(raw)
-    if kind is FunctionType:
-        return Method(ev.wrap(raw, source), v)
-    if kind is classmethod:
-        return Method(ev.wrap(raw.__func__, field(source, "__func__")), ev.class_of(v))
-    if kind is staticmethod:
-        return ev.wrap(raw.__func__, field(source, "__func__"))
-    if kind is property:
-        if raw.fget is None:
-            refuse(f"the property {name} has no getter")
-        return model.call(ev, ev.wrap(raw.fget, field(source, "fget")), [v], {})
-    if kind in (MemberDescriptorType, GetSetDescriptorType):
-        return c_attribute(ev, v, name)
-    if kind in METHOD_DESCRIPTORS:
-        return Method(ev.wrap(raw, None), v)
-    if kind is TUPLE_GETTER and isinstance(v, Tuple):
-        return v.at(ev, raw.__reduce__()[1][0])
-    if kind is LRU_CACHE:
-        return Method(ev.wrap(raw, source), v)
+    if kind in (classmethod, staticmethod):
+        function = ev.wrap(raw.__func__, field(source, "__func__"))
+        return Method(function, owner) if kind is classmethod else function
+    if kind is ClassMethodDescriptorType:
+        return Method(ev.wrap(raw, None), owner)
     getter = type_lookup(kind, "__get__")
     if getter is MISSING:
         return ev.wrap(raw, source)
+    if v is not None and kind in (FunctionType, LRU_CACHE, *METHOD_DESCRIPTORS):
+        return Method(ev.wrap(raw, source), v)
+    if v is not None and kind is property and raw.fget is not None:
+        return model.call(ev, ev.wrap(raw.fget, field(source, "fget")), [v], {})
     if isinstance(v, Const):
         return ev.wrap(getattr(v.value, name), None)
     if isinstance(getter, FunctionType):
-        return model.call(ev, ev.wrap(getter, None), [ev.wrap(raw, source), v, ev.class_of(v)], {})
-    if kind is ClassMethodDescriptorType:
-        return Method(ev.wrap(raw, None), ev.class_of(v))
+        return model.call(ev, ev.wrap(getter, None), [ev.wrap(raw, source), v or NONE, owner], {})
+    if v is None:
+        found = raw.__get__(None, owner.real)
+        return ev.wrap(found, source if found is raw else None)
+    if kind in (MemberDescriptorType, GetSetDescriptorType):
+        return c_attribute(ev, v, name)
+    if kind is TUPLE_GETTER and isinstance(v, Tuple):
+        return v.at(ev, raw.__reduce__()[1][0])
     return refuse(f"the descriptor {kind.__name__} behind .{name}")
 
 
-TUPLE_GETTER = type(vars(collections.namedtuple("_", "field"))["field"])
-LRU_CACHE = type(functools.lru_cache(lambda: 0))
-METHOD_DESCRIPTORS = (type(list.append), type(int.__add__))
-
-
-def c_attribute(ev: "Evaluation", v: Value, name: str) -> Value:
+def c_attribute(ev: "E", v: Value, name: str) -> Value:
     """Slots, and what C types keep outside of any dictionary."""
     if isinstance(v, Const):
         return ev.wrap(getattr(v.value, name), None)
@@ -158,144 +157,105 @@ def c_attribute(ev: "Evaluation", v: Value, name: str) -> Value:
         return found if found is not None else refuse(f"{describe(v)}.__dict__")
     if name in v.fields:
         return v.fields[name]
-    if isinstance(v, Function | Method) and name in FUNCTION_FIELDS:
-        return FUNCTION_FIELDS[name](ev, v)
-    if isinstance(v, Cell) and name == "cell_contents":
-        return v.get(ev) or refuse("an empty cell")
-    if isinstance(v, Slice) and name in ("start", "stop", "step"):
-        return v.parts[("start", "stop", "step").index(name)]
+    if (known := FIELDS.get(type(v), {}).get(name)) is not None:
+        return known(ev, v)
     fields = getattr(v.cls, "__match_args__", ())
     if isinstance(v, Tuple) and v.real is ABSENT and name in fields:  # torch.return_types
         return v.at(ev, fields.index(name))
     if isinstance(v.real, BaseException):
         refuse("attributes of an exception from outside")
     if v.real is not ABSENT:
-        try:
-            real = object.__getattribute__(v.real, name)
-        except AttributeError as error:
-            ev.throw(AttributeError, *error.args)
+        real = model.attempt(ev, object.__getattribute__, v.real, name)
         user = isinstance(type_lookup(v.cls, name), MemberDescriptorType)
         source = v.source and (sources.Slot if user else sources.Field)(v.source, name)
-        found_value = v.fields[name] = ev.wrap(real, source)
-        return found_value
-    if issubclass(v.cls, BaseException):
-        if name in ("__cause__", "__context__", "__traceback__"):
-            return NONE
-        if name == "__suppress_context__":
-            return FALSE
-        args = v.fields["args"]
-        if name == "value" and isinstance(args, Tuple):  # StopIteration
-            return args.at(ev, 0) if len(args) else NONE
-    message = f"'{v.cls.__name__}' object has no attribute '{name}'"
-    ev.throw(AttributeError, message)
+        v.fields[name] = ev.wrap(real, source)
+        return v.fields[name]
+    if issubclass(v.cls, BaseException) and name in EXCEPTION_FIELDS:
+        return EXCEPTION_FIELDS[name]
+    if issubclass(v.cls, StopIteration) and name == "value":
+        return model.stop_value(ev, v)
+    no_attribute(ev, v, name)
 
 
-FUNCTION_FIELDS: dict[str, Callable[["Evaluation", Any], Value]] = {
-    "__name__": lambda ev, f: Const(function_name(f).rpartition(".")[2]),
-    "__qualname__": lambda ev, f: Const(function_name(f)),
-    "__defaults__": lambda ev, f: f.defaults,
-    "__kwdefaults__": lambda ev, f: f.kwdefaults,
-    "__code__": lambda ev, f: ev.wrap(f.code, None),
-    "__globals__": lambda ev, f: f.globals,
-    "__closure__": lambda ev, f: Tuple(f.closure) if f.closure else NONE,
-    "__func__": lambda ev, m: m.function,
-    "__self__": lambda ev, m: m.self_value,
-    "__doc__": lambda ev, f: Const(f.real.__doc__ if f.real is not ABSENT else None),
-    "__module__": lambda ev, f: Const(getattr(f.real, "__module__", None)),
-}
+EXCEPTION_FIELDS = dict.fromkeys(("__cause__", "__context__", "__traceback__"), NONE)
+EXCEPTION_FIELDS["__suppress_context__"] = FALSE
 
 
-def function_name(f: Function | Method) -> str:
-    if isinstance(f, Method):
-        return function_name(f.function) if isinstance(f.function, Function) else "method"
+def function_name(f: Function) -> str:
     if "__qualname__" in f.fields or "__name__" in f.fields:
         refuse("the name of a renamed function")
     return f.name
 
 
-def module_attribute(ev: "Evaluation", v: Obj, name: str) -> Value:
+def empty_copy(f: Function) -> FunctionType:
+    """A function that has the code's own properties."""
+    cells = tuple(CellType() for _ in f.code.co_freevars)
+    return FunctionType(f.code, {"__name__": f.globals.real.get("__name__")}, closure=cells)
+
+
+FIELDS: dict[type, dict[str, Callable[["E", Any], Value]]] = {
+    Function: {
+        "__name__": lambda ev, f: Const(function_name(f).rpartition(".")[2]),
+        "__qualname__": lambda ev, f: Const(function_name(f)),
+        "__defaults__": lambda ev, f: f.defaults,
+        "__kwdefaults__": lambda ev, f: f.kwdefaults,
+        "__code__": lambda ev, f: ev.wrap(f.code, None),
+        "__globals__": lambda ev, f: f.globals,
+        "__closure__": lambda ev, f: Tuple(f.closure) if f.closure else NONE,
+        "__doc__": lambda ev, f: Const((empty_copy(f) if f.is_new else f.real).__doc__),
+        "__module__": lambda ev, f: Const((empty_copy(f) if f.is_new else f.real).__module__),
+    },
+    Method: {"__func__": lambda ev, m: m.function, "__self__": lambda ev, m: m.self_value},
+    Cell: {"cell_contents": lambda ev, c: c.get(ev) or refuse("an empty cell")},
+    Slice: {
+        "start": lambda ev, s: s.parts[0],
+        "stop": lambda ev, s: s.parts[1],
+        "step": lambda ev, s: s.parts[2],
+    },
+}
+
+
+def module_attribute(ev: "E", v: Any, name: str) -> Value:
     space = namespace(ev, v)
-    assert space is not None
-    if (found := space.get(ev, Const(name))) is not None:
+    if space is not None and (found := space.get(ev, Const(name))) is not None:
         return found
-    try:
-        real = getattr(v.real, name)  # a lazy module imports it now
-    except AttributeError as error:
-        ev.throw(AttributeError, *error.args)
+    real = model.attempt(ev, getattr, v.real, name)  # a lazy module imports it now
     if not isinstance(real, type | ModuleType | FunctionType):
         refuse(f"the module {v.real.__name__} computes its attribute {name}")
     return ev.wrap(real, None)
 
 
-def type_attribute(ev: "Evaluation", v: Obj, name: str) -> Value:
+def type_attribute(ev: "E", v: Value, name: str) -> Value:
     """type.__getattribute__: metaclass, then the class and its bases."""
-    cls = v.real
-    meta = type_lookup(type(cls), name)
     if name == "__dict__":
-        return refuse(f"{cls.__name__}.__dict__")
-    if meta is not MISSING and is_data_descriptor(meta):
-        if isinstance(meta, property) and isinstance(meta.fget, FunctionType):
-            return model.call(ev, ev.wrap(meta.fget, None), [v], {})
-        return ev.wrap(getattr(cls, name), None)
-    raw = type_lookup(cls, name)
-    source = ev.class_source(v, name)
-    if raw is not MISSING:
-        if source is not None and is_descriptor(raw):
-            ev.assume("ID", source, raw)
-        kind = type(raw)
-        if kind is classmethod:
-            return Method(ev.wrap(raw.__func__, field(source, "__func__")), v)
-        if kind is staticmethod:
-            return ev.wrap(raw.__func__, field(source, "__func__"))
-        if isinstance(raw, ClassMethodDescriptorType):
-            return Method(ev.wrap(raw, None), v)
-        if name == "__new__" or not hasattr(kind, "__get__") or kind is FunctionType:
-            return ev.wrap(raw, source)
-        found = getattr(cls, name)
-        getter = type_lookup(kind, "__get__")
-        if isinstance(getter, FunctionType) and found is not raw:
-            return model.call(ev, ev.wrap(getter, None), [ev.wrap(raw, source), NONE, v], {})
-        return ev.wrap(found, source if found is raw else None)
-    if meta is not MISSING:
-        if type(meta) in (FunctionType, *METHOD_DESCRIPTORS):
-            return Method(ev.wrap(meta, None), v)
-        return ev.wrap(getattr(cls, name), None)
-    try:
-        return ev.wrap(getattr(cls, name), None)  # members of an enum, on old Pythons
-    except AttributeError as error:
-        ev.throw(AttributeError, *error.args)
+        refuse(f"{v.real.__name__}.__dict__")
+    meta, raw = type_lookup(type(v.real), name), type_lookup(v.real, name)
+    if raw is not MISSING and not is_data_descriptor(meta):
+        return bind(ev, raw, guarded(ev, raw, ev.class_source(v, name)), None, v, name)
+    if type(meta) in (property, FunctionType, *METHOD_DESCRIPTORS):
+        return bind(ev, meta, None, v, ev.class_of(v), name)
+    return ev.wrap(model.attempt(ev, getattr, v.real, name), None)
 
 
-def super_attribute(ev: "Evaluation", v: Super, name: str) -> Value:
-    of = v.of
-    is_class = isinstance(of, Obj) and isinstance(of.real, type)
-    start = v.start.real
-    is_class = is_class and issubclass(of.real, start)
-    mro = list((of.real if is_class else of.cls).__mro__)
+def super_attribute(ev: "E", v: Super, name: str) -> Value:
+    of, start = v.of, v.start.real
+    is_class = isinstance(of.real, type) and issubclass(of.real, start)
     owner = of if is_class else ev.class_of(of)
-    for i, base in list(enumerate(mro))[mro.index(start) + 1 :]:
+    mro = owner.real.__mro__
+    for i in range(mro.index(start) + 1, len(mro)):
         source: Any = None
-        if owner.source is not None and not trusted(base.__module__):
+        if owner.source is not None and not trusted(mro[i].__module__):
             table = sources.ClassDict(sources.Item(sources.Mro(owner.source), i))
             source = sources.Item(table, name)
-            if name not in vars(base):
+            if name not in vars(mro[i]):
                 ev.assume("HAS_KEY", table, (name, False))
-        if name not in vars(base):
-            continue
-        raw = vars(base)[name]
-        if source is not None and is_descriptor(raw):
-            ev.assume("ID", source, raw)
-        if is_class and type(raw) is FunctionType:
-            return ev.wrap(raw, source)
-        if is_class and type(raw) is classmethod:
-            return Method(ev.wrap(raw.__func__, None), of)
-        if name == "__new__":
-            return ev.wrap(raw.__func__ if type(raw) is staticmethod else raw, None)
-        return bind(ev, raw, source, of, name)
+        if name in vars(mro[i]):
+            raw = vars(mro[i])[name]
+            return bind(ev, raw, guarded(ev, raw, source), None if is_class else of, owner, name)
     ev.throw(AttributeError, f"'super' object has no attribute '{name}'")
 
 
-def setattr_(ev: "Evaluation", v: Value, name: str, value: Value) -> None:
+def setattr_(ev: "E", v: Value, name: str, value: Value) -> None:
     if isinstance(v, Obj) and not isinstance(v.real, ModuleType | type):
         custom = type_lookup(v.cls, "__setattr__")
         if isinstance(custom, FunctionType):
@@ -305,50 +265,42 @@ def setattr_(ev: "Evaluation", v: Value, name: str, value: Value) -> None:
     generic_setattr(ev, v, name, value)
 
 
-def generic_setattr(ev: "Evaluation", v: Value, name: str, value: Value) -> None:
+def generic_setattr(ev: "E", v: Value, name: str, value: Value) -> None:
     """object.__setattr__"""
     if not isinstance(v, Obj) or isinstance(v.real, type):
         refuse(f"sets the attribute {name} of {describe(v)}")
-    raw = MISSING
-    if not isinstance(v.real, ModuleType):
+    if isinstance(v.real, ModuleType):
+        raw, source = MISSING, None
+    else:
         raw, source = class_attribute(ev, v, v.cls, name)
-    if raw is not MISSING and is_data_descriptor(raw):
-        setter = type_lookup(type(raw), "__set__")
-        if isinstance(raw, property):
-            if raw.fset is None:
-                refuse(f"the property {name} has no setter")
-            model.call(ev, ev.wrap(raw.fset, field(source, "fset")), [v, value], {})
-        elif isinstance(setter, FunctionType):
-            model.call(ev, ev.wrap(setter, None), [ev.wrap(raw, source), v, value], {})
-        elif (
-            isinstance(raw, MemberDescriptorType)
-            or issubclass(v.cls, BaseException)
-            or isinstance(v, Function)
-            and name in WRAPPED_FIELDS
-        ):
-            set_field(ev, v, name, value)
-        elif isinstance(v, Cell) and name == "cell_contents":
-            v.set(ev, value)
-        else:
-            refuse(f"sets the attribute {name} of {describe(v)}")
-        return
-    space = namespace(ev, v)
-    if space is None:
-        message = f"'{v.cls.__name__}' object has no attribute '{name}'"
-        ev.throw(AttributeError, message)
-    space.set(ev, Const(name), value)
+    setter = type_lookup(type(raw), "__set__")
+    if not is_data_descriptor(raw):
+        space = namespace(ev, v)
+        if space is None:
+            no_attribute(ev, v, name)
+        space.set(ev, Const(name), value)
+    elif isinstance(raw, property) and raw.fset is not None:
+        model.call(ev, ev.wrap(raw.fset, field(source, "fset")), [v, value], {})
+    elif isinstance(setter, FunctionType):
+        model.call(ev, ev.wrap(setter, None), [ev.wrap(raw, source), v, value], {})
+    elif isinstance(v, Cell) and name == "cell_contents":
+        v.set(ev, value)
+    elif (
+        isinstance(raw, MemberDescriptorType)
+        or issubclass(v.cls, BaseException)
+        or (isinstance(v, Function) and name in WRAPPED_FIELDS)
+    ):
+        ev.effects.touch(v)
+        v.fields[name] = value
+        v.written[name] = None
+    else:
+        refuse(f"sets the attribute {name} of {describe(v)}")
 
 
 WRAPPED_FIELDS = ("__name__", "__qualname__", "__doc__", "__module__", "__annotations__")
 
 
-def set_field(ev: "Evaluation", v: Obj, name: str, value: Value) -> None:
-    ev.effects.touch(v)
-    v.fields[name] = value
-    v.written[name] = None
-
-
-def delattr_(ev: "Evaluation", v: Value, name: str) -> None:
+def delattr_(ev: "E", v: Value, name: str) -> None:
     custom = type_lookup(v.cls, "__delattr__")
     if isinstance(custom, FunctionType):
         model.call(ev, ev.wrap(custom, None), [v, Const(name)], {})
@@ -356,9 +308,9 @@ def delattr_(ev: "Evaluation", v: Value, name: str) -> None:
     generic_delattr(ev, v, name)
 
 
-def generic_delattr(ev: "Evaluation", v: Value, name: str) -> None:
+def generic_delattr(ev: "E", v: Value, name: str) -> None:
     space = namespace(ev, v) if isinstance(v, Obj) and not isinstance(v.real, type) else None
     if space is None or is_data_descriptor(type_lookup(v.cls, name)):
         refuse(f"deletes the attribute {name} of {describe(v)}")
     if not space.delete(ev, Const(name)):
-        ev.throw(AttributeError, f"'{v.cls.__name__}' object has no attribute '{name}'")
+        no_attribute(ev, v, name)

@@ -189,15 +189,13 @@ def _dict_contains(ev: "E", self: Dict, key: Value) -> Value:
 
 @rule(dict.__getitem__, MappingProxyType.__getitem__)
 def _dict_getitem(ev: "E", self: Dict, key: Value) -> Value:
-    if (found := self.get(ev, key)) is None:
-        found = model.call_special(ev, self, "__missing__", key)
-    return ev.throw(KeyError, key) if found is None else found
+    found = self.get(ev, key) or model.call_special(ev, self, "__missing__", key)
+    return found or ev.throw(KeyError, key)
 
 
 @rule(dict.get, MappingProxyType.get)
 def _get(ev: "E", self: Dict, key: Value, default: Value = NONE) -> Value:
-    found = self.get(ev, key)
-    return default if found is None else found
+    return self.get(ev, key) or default
 
 
 rule(dict.__setitem__, OrderedDict.__setitem__)(lambda ev, self, k, v: self.set(ev, k, v))

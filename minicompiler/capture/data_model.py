@@ -24,7 +24,7 @@ from .values import constant, describe, is_fixed, new_exception, python_value
 from .values import iterator, refuse, snapshot_iterator
 
 if TYPE_CHECKING:
-    from .evaluator import Evaluation
+    from .evaluator import Evaluation as E
 
 SYMBOLS = "+ - * / // % ** @ & | ^ << >>".split()
 NAMES = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
@@ -45,38 +45,38 @@ COMPARE: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
 
 
 # ---------------------------------------------------------------- calls
-def special(ev: "Evaluation", v: Value, name: str) -> Value | None:
+def special(ev: "E", v: Value, name: str) -> Value | None:
     """A special method bound to `v`, looked up on the class only."""
     raw, source = attributes.class_attribute(ev, v, v.cls, name)
     if raw is MISSING or raw is None:
         return None
-    return attributes.bind(ev, raw, source, v, name)
+    return attributes.bind(ev, raw, source, v, ev.class_of(v), name)
 
 
-def call_special(ev: "Evaluation", v: Value, name: str, *args: Value) -> Value | None:
+def call_special(ev: "E", v: Value, name: str, *args: Value) -> Value | None:
     """None where the class has no such method."""
     found = special(ev, v, name)
     return None if found is None else call(ev, found, list(args), {})
 
 
-def call_method(ev: "Evaluation", v: Value, name: str, *args: Value) -> Value:
+def call_method(ev: "E", v: Value, name: str, *args: Value) -> Value:
     return call(ev, attributes.getattr_(ev, v, name), list(args), {})
 
 
-def polyfill(ev: "Evaluation", name: str, *args: Value) -> Value:
+def polyfill(ev: "E", name: str, *args: Value) -> Value:
     from . import polyfills
 
     return call(ev, ev.wrap(getattr(polyfills, name), None), list(args), {})
 
 
-def call(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def call(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     from . import calls
 
     return calls.call(ev, fn, args, kwargs)
 
 
 # ---------------------------------------------------------------- operators
-def attempt(ev: "Evaluation", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def attempt(ev: "E", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Run a pure function of Python now; what it raises, the program raises."""
     try:
         return fn(*args, **kwargs)
@@ -85,11 +85,11 @@ def attempt(ev: "Evaluation", fn: Callable[..., Any], *args: Any, **kwargs: Any)
         raise Raised(made, ev.at, ev.where()) from None
 
 
-def fold(ev: "Evaluation", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
+def fold(ev: "E", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
     return ev.wrap_fresh(attempt(ev, fn, *args, **kwargs))
 
 
-def unary(ev: "Evaluation", op: Callable[[Any], Any], method: str, v: Value) -> Value:
+def unary(ev: "E", op: Callable[[Any], Any], method: str, v: Value) -> Value:
     if isinstance(v, Tensor):
         return ev.graph.call(ev, op, [v])
     if isinstance(v, Const):
@@ -98,7 +98,7 @@ def unary(ev: "Evaluation", op: Callable[[Any], Any], method: str, v: Value) -> 
     return found if found is not None else refuse(f"bad operand type for unary {method}")
 
 
-def binary(ev: "Evaluation", symbol: str, a: Value, b: Value, inplace: bool = False) -> Value:
+def binary(ev: "E", symbol: str, a: Value, b: Value, inplace: bool = False) -> Value:
     op, op_in_place, name = BINARY[symbol]
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         other = b if isinstance(a, Tensor) else a
@@ -128,7 +128,7 @@ def binary(ev: "Evaluation", symbol: str, a: Value, b: Value, inplace: bool = Fa
     ev.throw(TypeError, f"unsupported operand type(s) for {symbol}{more}: {kinds}")
 
 
-def first_answer(ev: "Evaluation", tries: list[tuple[Value, str, Value]]) -> Value | None:
+def first_answer(ev: "E", tries: list[tuple[Value, str, Value]]) -> Value | None:
     """What the first method returns that is not NotImplemented; None if there is none."""
     for of, method, other in tries:
         if isinstance(of, Tensor):
@@ -145,25 +145,25 @@ def has_operator(v: Value, name: str) -> bool:
     return any(type_lookup(v.cls, f"__{n}__") is not MISSING for n in (name, f"r{name}"))
 
 
-def python_of(ev: "Evaluation", v: Value) -> Any:
+def python_of(ev: "E", v: Value) -> Any:
     """`v`, read to the bottom, as a fresh Python object; ABSENT if it holds more than constants."""
     read_all(ev, v)
     return constant(v)
 
 
-def read(ev: "Evaluation", v: Value) -> list[Value]:
+def read(ev: "E", v: Value) -> list[Value]:
     """What is inside of a container."""
     if isinstance(v, Dict):
         return v.values(ev)
     return v.read(ev) if isinstance(v, Sequence | View) else []
 
 
-def read_all(ev: "Evaluation", v: Value) -> None:
+def read_all(ev: "E", v: Value) -> None:
     for item in read(ev, v):
         read_all(ev, item)
 
 
-def compare(ev: "Evaluation", symbol: str, a: Value, b: Value) -> Value:
+def compare(ev: "E", symbol: str, a: Value, b: Value) -> Value:
     op, method, reflected = COMPARE[symbol]
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         other = b if isinstance(a, Tensor) else a
@@ -185,7 +185,7 @@ def compare(ev: "Evaluation", symbol: str, a: Value, b: Value) -> Value:
     ev.throw(TypeError, f"'{symbol}' not supported between instances of {kinds}")
 
 
-def identical(ev: "Evaluation", a: Value, b: Value) -> bool:
+def identical(ev: "E", a: Value, b: Value) -> bool:
     if a is b:
         return True
     if isinstance(a, Const) and isinstance(b, Const):
@@ -197,7 +197,7 @@ def identical(ev: "Evaluation", a: Value, b: Value) -> bool:
     return a.real is not ABSENT and a.real is b.real
 
 
-def truth(ev: "Evaluation", v: Value) -> bool:
+def truth(ev: "E", v: Value) -> bool:
     if isinstance(v, Const):
         return bool(v.value)
     if isinstance(v, Tensor):
@@ -209,7 +209,7 @@ def truth(ev: "Evaluation", v: Value) -> bool:
     return True
 
 
-def length(ev: "Evaluation", v: Value) -> int:
+def length(ev: "E", v: Value) -> int:
     if isinstance(v, Tensor):
         if v.fake.ndim == 0:
             ev.throw(TypeError, "len() of a 0-d tensor")
@@ -222,7 +222,7 @@ def length(ev: "Evaluation", v: Value) -> int:
     return int(python_value(found))
 
 
-def contains(ev: "Evaluation", of: Value, item: Value) -> bool:
+def contains(ev: "E", of: Value, item: Value) -> bool:
     if isinstance(of, Const):
         if isinstance(item, Const):
             return bool(attempt(ev, operator.contains, of.value, item.value))
@@ -234,7 +234,7 @@ def contains(ev: "Evaluation", of: Value, item: Value) -> bool:
     return truth(ev, found)
 
 
-def getitem(ev: "Evaluation", of: Value, key: Value) -> Value:
+def getitem(ev: "E", of: Value, key: Value) -> Value:
     if isinstance(of, Tensor):
         return ev.graph.call(ev, operator.getitem, [of, key])
     if isinstance(of, Const):
@@ -247,14 +247,14 @@ def getitem(ev: "Evaluation", of: Value, key: Value) -> Value:
     return found
 
 
-def setitem(ev: "Evaluation", of: Value, key: Value, value: Value) -> None:
+def setitem(ev: "E", of: Value, key: Value, value: Value) -> None:
     if isinstance(of, Tensor):
         ev.graph.call(ev, operator.setitem, [of, key, value], keep=True)
     elif call_special(ev, of, "__setitem__", key, value) is None:
         ev.throw(TypeError, f"'{of.cls.__name__}' object does not support item assignment")
 
 
-def delitem(ev: "Evaluation", of: Value, key: Value) -> None:
+def delitem(ev: "E", of: Value, key: Value) -> None:
     if call_special(ev, of, "__delitem__", key) is None:
         ev.throw(TypeError, f"'{of.cls.__name__}' object doesn't support item deletion")
 
@@ -267,7 +267,7 @@ def make_slice(start: Value, stop: Value, step: Value) -> Value:
 
 
 # ---------------------------------------------------------------- iteration
-def iter_(ev: "Evaluation", v: Value) -> Value:
+def iter_(ev: "E", v: Value) -> Value:
     if isinstance(v, Iterator | Generator):
         return v
     if isinstance(v, Tensor):
@@ -286,7 +286,7 @@ def iter_(ev: "Evaluation", v: Value) -> Value:
     ev.throw(TypeError, f"'{v.cls.__name__}' object is not iterable")
 
 
-def native_iter(ev: "Evaluation", v: Value) -> Value:
+def native_iter(ev: "E", v: Value) -> Value:
     """`__iter__` of the builtin containers."""
     if isinstance(v, Sequence) and not isinstance(v.contents, deque):
         return iterator(ev, v)
@@ -302,7 +302,7 @@ def native_iter(ev: "Evaluation", v: Value) -> Value:
     return snapshot_iterator(type(iter(empty)), items, v, lambda: inside() == before)
 
 
-def next_(ev: "Evaluation", it: Value) -> Value | None:
+def next_(ev: "E", it: Value) -> Value | None:
     """The next item, or None at the end."""
     if isinstance(it, Iterator):
         return it.next()
@@ -317,7 +317,7 @@ def next_(ev: "Evaluation", it: Value) -> Value | None:
     return found if found is not None else refuse(f"advances {describe(it)}")
 
 
-def send(ev: "Evaluation", it: Value, value: Value, error: Raised | None = None) -> Value:
+def send(ev: "E", it: Value, value: Value, error: Raised | None = None) -> Value:
     """generator.send or .throw; raises StopIteration into the program at the end."""
     from .frame import Yielded
 
@@ -357,7 +357,7 @@ def send(ev: "Evaluation", it: Value, value: Value, error: Raised | None = None)
     ev.throw(StopIteration, found_value)
 
 
-def throw_into(ev: "Evaluation", it: Generator, error: Raised) -> Value:
+def throw_into(ev: "E", it: Generator, error: Raised) -> Value:
     frame = it.frame
     before = frame.code.instructions[max(frame.index - 2, 0)]
     if before.opname == "SEND":
@@ -365,14 +365,12 @@ def throw_into(ev: "Evaluation", it: Generator, error: Raised) -> Value:
     return frame.throw_in(error)
 
 
-def stop_value(exception: Obj) -> Value:
+def stop_value(ev: "E", exception: Obj) -> Value:
     args = exception.fields["args"]
-    items = args.contents if isinstance(args, Tuple) else []
-    found = items[0] if items else NONE
-    return found if isinstance(found, Value) else NONE
+    return args.at(ev, 0) if isinstance(args, Tuple) and len(args) else NONE
 
 
-def unpack(ev: "Evaluation", v: Value) -> list[Value]:
+def unpack(ev: "E", v: Value) -> list[Value]:
     """All items of an iterable."""
     if isinstance(v, Sequence) and type_lookup(v.cls, "__iter__") in NATIVE_ITERS:
         return v.read(ev)
@@ -388,7 +386,7 @@ def unpack(ev: "Evaluation", v: Value) -> list[Value]:
 NATIVE_ITERS = (list.__iter__, tuple.__iter__)
 
 
-def mapping_items(ev: "Evaluation", v: Value) -> list[tuple[Value, Value]]:
+def mapping_items(ev: "E", v: Value) -> list[tuple[Value, Value]]:
     if isinstance(v, Dict):
         return list(zip(v.keys(ev), v.values(ev)))
     keys = unpack(ev, call_method(ev, v, "keys"))
@@ -400,7 +398,7 @@ def text(v: Value) -> str:
     return str(python_value(v))
 
 
-def format_(ev: "Evaluation", v: Value, convert: Any, spec: Value) -> Value:
+def format_(ev: "E", v: Value, convert: Any, spec: Value) -> Value:
     if convert is not None:
         v = call(ev, ev.wrap(convert, None), [v], {})
     if isinstance(v, Const):
@@ -416,7 +414,7 @@ def format_(ev: "Evaluation", v: Value, convert: Any, spec: Value) -> Value:
 LEGACY_TENSOR = type(torch.FloatTensor)
 
 
-def is_instance(ev: "Evaluation", v: Value, classes: Value) -> bool:
+def is_instance(ev: "E", v: Value, classes: Value) -> bool:
     if isinstance(classes, Tuple):
         return any(is_instance(ev, v, c) for c in classes.read(ev))
     cls = classes.real
@@ -441,7 +439,7 @@ def is_instance(ev: "Evaluation", v: Value, classes: Value) -> bool:
     return issubclass(v.cls, cls)
 
 
-def exception(ev: "Evaluation", v: Value) -> Obj:
+def exception(ev: "E", v: Value) -> Obj:
     """An exception object from what `raise` was given."""
     if isinstance(v.real, type) and issubclass(v.real, BaseException):
         v = call(ev, v, [], {})
@@ -451,7 +449,7 @@ def exception(ev: "Evaluation", v: Value) -> Obj:
     return v
 
 
-def match_class(ev: "Evaluation", v: Value, cls: Value, n: int, names: list[Value]) -> Value:
+def match_class(ev: "E", v: Value, cls: Value, n: int, names: list[Value]) -> Value:
     if not is_instance(ev, v, cls):
         return NONE
     found: list[Value] = []
@@ -475,7 +473,7 @@ def match_class(ev: "Evaluation", v: Value, cls: Value, n: int, names: list[Valu
 MATCHES_SELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
-def import_(ev: "Evaluation", space: Dict, name: str, level: Value, names: Value) -> Value:
+def import_(ev: "E", space: Dict, name: str, level: Value, names: Value) -> Value:
     """Only modules that are loaded already: an import runs code."""
     import importlib.util
     import sys

@@ -506,7 +506,7 @@ def SEND(f: Frame, inst: Instruction) -> None:
             raise
         if VERSION < (3, 12):
             f.pop()
-        f.push(model.stop_value(raised.value))
+        f.push(model.stop_value(f.ev, raised.value))
         f.index = inst.target
         return
     f.push(found)

@@ -64,6 +64,9 @@ class Value:
     def force(self, ev: "Evaluation") -> "Value":
         return self
 
+    def __bool__(self) -> bool:
+        return True  # it is there, whatever it stands for
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.source or self.cls.__name__})"
 
