@@ -17,9 +17,9 @@ from . import attributes
 from . import data_model as model
 from .calls import PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
 from .frame_hook import MISSING, type_lookup
-from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Function, Generator, Method, Obj
+from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Function, Method, Obj
 from .values import Raised, Sequence, Set, Super, Tensor, Tuple, Value, const_bool, constant
-from .values import describe, new_exception, python_value, refuse
+from .values import describe, keyed, python_value, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
@@ -33,22 +33,19 @@ PURE |= {inspect.getfullargspec, inspect.isfunction, inspect.isclass, inspect.is
 PURE |= {inspect.getmro, inspect.isgeneratorfunction, inspect.iscoroutinefunction}
 PURE |= {torch.Generator.device.__get__, int.from_bytes, str.maketrans, float.fromhex}
 
-REFUSED_CALLS.update(
-    {
-        builtins.input: ("reads input", ""),
-        builtins.open: ("opens a file", ""),
-        builtins.exec: ("runs code from a string", ""),
-        builtins.eval: ("runs code from a string", ""),
-        builtins.id: ("asks for the id of an object", ""),
-        builtins.globals: ("takes the dictionary of globals", ""),
-        builtins.locals: ("takes the dictionary of locals", ""),
-        warnings.warn: ("warns", ""),
-        breakpoint: ("a breakpoint", ""),
-    }
-)
-
-
-EMPTY = Const("")
+PURE |= {issubclass, type.__or__, type.__ror__}
+REFUSED_CALLS |= {
+    builtins.input: ("reads input", ""),
+    builtins.open: ("opens a file", ""),
+    builtins.exec: ("runs code from a string", ""),
+    builtins.eval: ("runs code from a string", ""),
+    builtins.id: ("asks for the id of an object", ""),
+    builtins.globals: ("takes the dictionary of globals", ""),
+    builtins.locals: ("takes the dictionary of locals", ""),
+    warnings.warn: ("warns", ""),
+    breakpoint: ("a breakpoint", ""),
+}
+EMPTY, NOT_IMPLEMENTED = Const(""), Const(NotImplemented)
 
 
 def truthy(ev: "E", v: Value) -> Const:
@@ -60,21 +57,7 @@ rule(isinstance)(lambda ev, v, classes: const_bool(model.is_instance(ev, v, clas
 rule(type.__instancecheck__)(lambda ev, cls, v: const_bool(issubclass(v.cls, cls.real)))
 
 
-@rule(issubclass)
-def _issubclass(ev: "E", cls: Value, classes: Value) -> Value:
-    wanted = constant(classes)
-    if not isinstance(cls.real, type):
-        ev.throw(TypeError, "issubclass() arg 1 must be a class")
-    if wanted is ABSENT:
-        refuse("issubclass with classes that are not fixed")
-    return const_bool(issubclass(cls.real, wanted))
-
-
-@rule(type)
-def _type(ev: "E", v: Value, *more: Value) -> Value:
-    if more:
-        refuse("a class is defined")
-    return ev.class_of(v)
+rule(type)(lambda ev, v, *more: refuse("a class is defined") if more else ev.class_of(v))
 
 
 @rule(getattr)
@@ -87,31 +70,17 @@ def _getattr(ev: "E", v: Value, name: Value, *default: Value) -> Value:
         raise
 
 
-@rule(hasattr)
-def _hasattr(ev: "E", v: Value, name: Value) -> Value:
-    try:
-        attributes.getattr_(ev, v, model.text(name))
-    except Raised as raised:
-        if issubclass(raised.value.cls, AttributeError):
-            return FALSE
-        raise
-    return TRUE
-
-
+rule(hasattr)(lambda ev, v, name: const_bool(_getattr(ev, v, name, NULL) is not NULL))
 rule(setattr)(lambda ev, v, name, value: attributes.setattr_(ev, v, model.text(name), value))
 rule(delattr)(lambda ev, v, name: attributes.delattr_(ev, v, model.text(name)))
 
 
-@rule(object.__getattribute__)
-def _object_getattribute(ev: "E", v: Value, name: Value) -> Value:
-    return attributes.generic_attribute(ev, v, model.text(name))
-
-
-@rule(object.__setattr__)
-def _object_setattr(ev: "E", v: Value, name: Value, value: Value) -> None:
-    attributes.generic_setattr(ev, v, model.text(name), value)
-
-
+rule(object.__getattribute__)(
+    lambda ev, v, name: attributes.generic_attribute(ev, v, model.text(name))
+)
+rule(object.__setattr__)(
+    lambda ev, v, name, value: attributes.generic_setattr(ev, v, model.text(name), value)
+)
 rule(object.__delattr__)(lambda ev, v, name: attributes.generic_delattr(ev, v, model.text(name)))
 rule(object.__init__)(lambda ev, v, *args, **kwargs: NONE)
 
@@ -130,23 +99,10 @@ rule(BaseException.with_traceback)(lambda ev, v, tb: v)
 rule(object.__new__)(lambda ev, cls, *args, **kwargs: Obj(cls.real))
 
 
-rule(object.__eq__)(lambda ev, a, b: TRUE if model.identical(ev, a, b) else Const(NotImplemented))
-
-
-@rule(*(getattr(object, f"__{name}__") for name in ("lt", "le", "gt", "ge")))
-def _object_order(ev: "E", a: Value, b: Value) -> Value:
-    return Const(NotImplemented)
-
-
+rule(object.__eq__)(lambda ev, a, b: TRUE if model.identical(ev, a, b) else NOT_IMPLEMENTED)
+for _name in ("__lt__", "__le__", "__gt__", "__ge__"):
+    rule(getattr(object, _name))(lambda ev, a, b: NOT_IMPLEMENTED)
 rule(type.__call__)(lambda ev, cls, *args, **named: instantiate(ev, cls, list(args), named))
-
-
-@rule(type.__or__, type.__ror__)
-def _union(ev: "E", a: Value, b: Value) -> Value:
-    left, right = constant(a), constant(b)
-    if left is ABSENT or right is ABSENT:
-        return Const(NotImplemented)
-    return model.fold(ev, operator.or_, left, right)
 
 
 @rule(super)
@@ -167,30 +123,37 @@ def _super(ev: "E", *args: Value) -> Value:
 
 @rule(functools.partial)
 def _partial(ev: "E", function: Value, *args: Value, **kwargs: Value) -> Value:
-    made = Obj(functools.partial)
-    named = Dict()
-    if isinstance(function, Obj) and function.cls is functools.partial:
-        args = (*model.unpack(ev, attributes.getattr_(ev, function, "args")), *args)
-        for key, value in model.mapping_items(ev, attributes.getattr_(ev, function, "keywords")):
-            named.set(ev, key, value)
-        function = attributes.getattr_(ev, function, "func")
-    for name, value in kwargs.items():
-        named.set(ev, Const(name), value)
+    made, named = Obj(functools.partial), Dict()
+    if function.cls is functools.partial:
+        parts = (attributes.getattr_(ev, function, n) for n in ("func", "args", "keywords"))
+        function, first, keywords = parts
+        args = (*model.unpack(ev, first), *args)
+        RULES[dict.update](ev, named, keywords)
+    RULES[dict.update](ev, named, **kwargs)
     made.fields = {"func": function, "args": Tuple(args), "keywords": named}
     return made
 
 
 @rule(attributes.LRU_CACHE.__call__)
 def _cached_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
-    """The cache is passed by: its function is called again, as its author allows. Output inside
-    must come once, so then it is the cached function that is called later."""
-    before = ev.effects.calls()
-    found = model.call(ev, attributes.getattr_(ev, v, "__wrapped__"), list(args), kwargs)
-    if ev.effects.calls() != before:
-        if constant(found) is not None:
-            refuse("a cached function that logs and returns something")
-        ev.effects.drop_calls(before)
-        ev.effects.later(v, args, kwargs, checked=1)
+    """The wrapper itself is called after the graph, once: its cache counts, and what its function
+    does is done, as in Python. So here the function may write nothing, and what it returns, which
+    may have been cached long ago, must follow from its arguments."""
+    order = ev.effects.order
+    keyed((*args, *kwargs.values()))  # refuses what does not hash
+    ev.effects.later(v, args, kwargs, checked=1)
+    waiting, assumed = len(order), set(ev.assumed)
+    try:
+        found = model.call(ev, attributes.getattr_(ev, v, "__wrapped__"), list(args), kwargs)
+    except Raised:
+        refuse("a cached function that raises")
+    if any(isinstance(of, Obj) for of in order.values()):
+        refuse("a cached function called among writes")
+    for key in list(order)[waiting:]:
+        del order[key]
+    read = any(kind != "ID" for kind, *_ in ev.assumed - assumed)
+    if constant(found) is not None and (read or not isinstance(found, Const)):
+        refuse("a cached function that returns more than a constant of its arguments")
     return found
 
 
@@ -198,9 +161,7 @@ def _cached_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
 rule(len)(lambda ev, v: Const(model.length(ev, v)))
 
 
-@rule(iter)
-def _iter(ev: "E", v: Value, *sentinel: Value) -> Value:
-    return refuse("iter() with a sentinel") if sentinel else model.iter_(ev, v)
+rule(iter)(lambda ev, v, *end: refuse("iter() with a sentinel") if end else model.iter_(ev, v))
 
 
 @rule(next)
@@ -221,25 +182,19 @@ rule(operator.setitem)(lambda ev, of, key, value: model.setitem(ev, of, key, val
 rule(operator.contains)(lambda ev, of, item: const_bool(model.contains(ev, of, item)))
 
 
-def _operator_rules() -> None:
-    """The functions of `operator` do what the operators do."""
-
-    def binary(symbol: str, inplace: bool) -> Any:
-        return lambda ev, a, b: model.binary(ev, symbol, a, b, inplace)
-
-    def compare(symbol: str) -> Any:
-        return lambda ev, a, b: model.compare(ev, symbol, a, b)
-
-    for symbol, (function, in_place, _) in model.BINARY.items():
-        RULES[function] = binary(symbol, False)
-        RULES[in_place] = binary(symbol, True)
-    for symbol, (function, _, _) in model.COMPARE.items():
-        RULES[function] = compare(symbol)
-    RULES[operator.neg] = lambda ev, v: model.unary(ev, operator.neg, "__neg__", v)
-    RULES[operator.pos] = lambda ev, v: model.unary(ev, operator.pos, "__pos__", v)
+def _by_symbol(how: Any, symbol: str, *more: bool) -> Any:
+    return lambda ev, a, b: how(ev, symbol, a, b, *more)
 
 
-_operator_rules()
+# The functions of `operator` do what the operators do.
+for _symbol, (_function, _in_place, _) in model.BINARY.items():
+    RULES[_function] = _by_symbol(model.binary, _symbol)
+    RULES[_in_place] = _by_symbol(model.binary, _symbol, True)
+for _symbol, (_function, _, _) in model.COMPARE.items():
+    RULES[_function] = _by_symbol(model.compare, _symbol)
+rule(operator.neg)(lambda ev, v: model.unary(ev, operator.neg, "__neg__", v))
+rule(operator.pos)(lambda ev, v: model.unary(ev, operator.pos, "__pos__", v))
+rule(abs)(lambda ev, v: model.unary(ev, abs, "__abs__", v))
 
 
 def _number(kind: Any, method: str) -> None:
@@ -255,14 +210,9 @@ _number(int, "__int__")
 _number(float, "__float__")
 
 
-rule(abs)(lambda ev, v: model.unary(ev, abs, "__abs__", v))
-
-
 @rule(pow)
 def _pow(ev: "E", a: Value, b: Value, *mod: Value) -> Value:
-    if mod:
-        return model.fold(ev, pow, *map(python_value, (a, b, *mod)))
-    return model.binary(ev, "**", a, b)
+    return fold(ev, pow, [a, b, *mod], {}) if mod else model.binary(ev, "**", a, b)
 
 
 def _text_rule(function: Any, methods: tuple[str, ...]) -> None:
@@ -299,24 +249,9 @@ _text_rule(repr, ("__repr__",))
 rule(format)(lambda ev, v, spec=EMPTY: model.format_(ev, v, None, spec))
 
 
-@rule(str.format)
-def _str_format(ev: "E", v: Value, *args: Value, **kwargs: Value) -> Value:
-    return Const(str.format(model.text(v), *texts(ev, args), **named_texts(ev, kwargs)))
-
-
-def texts(ev: "E", args: Any) -> list[Any]:
-    return [readable(ev, a, str.format) for a in args]
-
-
-def named_texts(ev: "E", kwargs: dict[str, Value]) -> dict[str, Any]:
-    return dict(zip(kwargs, texts(ev, kwargs.values())))
-
-
 @rule(str.join)
 def _join(ev: "E", v: Value, items: Value) -> Value:
-    return model.fold(
-        ev, str.join, model.text(v), [python_value(i) for i in model.unpack(ev, items)]
-    )
+    return fold(ev, str.join, [v, Tuple(model.unpack(ev, items))], {})
 
 
 @rule(hash)
@@ -344,13 +279,7 @@ def _signature(ev: "E", fn: Value) -> Value:
     return model.fold(ev, inspect.signature, real)
 
 
-@rule(callable)
-def _callable(ev: "E", v: Value) -> Value:
-    if isinstance(v.real, type):
-        return TRUE
-    return const_bool(type_lookup(v.cls, "__call__") is not MISSING)
-
-
+rule(callable)(lambda ev, v: const_bool(type_lookup(v.cls, "__call__") is not MISSING))
 rule(vars)(lambda ev, v: attributes.getattr_(ev, v, "__dict__"))
 
 
@@ -375,43 +304,19 @@ def _throw(ev: "E", it: Value, kind: Value, *rest: Value) -> Value:
     return model.send(ev, it, NONE, Raised(model.exception(ev, error), ev.at, ev.where()))
 
 
-@rule(GENERATOR.close)
-def _close(ev: "E", it: Value) -> Value:
-    if not isinstance(it, Generator):
-        refuse(f"closes {describe(it)}")
-    if it.finished or not it.started:
-        it.finished = True
-        return NONE
-    try:
-        model.send(ev, it, NONE, Raised(new_exception(GeneratorExit), ev.at, ev.where()))
-    except Raised as raised:
-        if issubclass(raised.value.cls, GeneratorExit | StopIteration):
-            return NONE
-        raise
-    ev.throw(RuntimeError, "generator ignored GeneratorExit")
-
-
 # ---------------------------------------------------------------- what has no effect we keep
-rule(print)(lambda ev, *args, **kwargs: ev.effects.later(ev.wrap(print, None), args, kwargs))
-
-
-def _logging(level: str) -> None:
-    function = getattr(logging.Logger, level)
-
+def _later(function: Any, checked: int = 0) -> None:
     @rule(function)
-    def log(ev: "E", logger: Value, *args: Value, **kwargs: Value) -> None:
-        if logger.real is ABSENT:
-            refuse("a logger made while evaluating")
-        ev.effects.later(ev.wrap(function, None), (logger, *args), kwargs, checked=1)
+    def call(ev: "E", *args: Value, **kwargs: Value) -> None:
+        ev.effects.later(ev.wrap(function, None), args, kwargs, checked)
 
 
+_later(print)
 for _level in "debug info warning error critical log".split():
-    _logging(_level)
+    _later(getattr(logging.Logger, _level), checked=1)
 
 
 @rule(logging.Logger.isEnabledFor)
 def _is_enabled(ev: "E", logger: Value, level: Value) -> Value:
-    if logger.real is ABSENT:
-        return refuse("a logger made while evaluating")
-    enabled = logger.real.isEnabledFor(python_value(level))
+    enabled = logger.real is ABSENT or logger.real.isEnabledFor(python_value(level))
     return refuse("logs") if enabled else FALSE

@@ -19,8 +19,8 @@ from . import data_model as model
 from .frame_hook import MISSING, type_lookup
 from .calls import PURE, RULES, rule
 from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Lazy, List, Sequence, Set, Tuple
-from .values import Value, View, const_bool, constant, key_of, python_value, refuse
-from .values.containers import ITEMS, KEYS, VALUES, keyed
+from .values import Value, View, const_bool, constant, key_of, keyed, python_value, refuse
+from .values.containers import ITEMS, KEYS, VALUES
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E

@@ -8,6 +8,7 @@ import collections
 import functools
 import itertools
 import operator
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -391,6 +392,15 @@ def accumulate(iterable: Any, function: Any = operator.add, *, initial: Any = No
     for item in it:
         total = function(total, item)
         yield total
+
+
+@replaces(types.GeneratorType.close)
+def close(self: Any) -> None:
+    try:
+        self.throw(GeneratorExit)
+    except (GeneratorExit, StopIteration):
+        return
+    raise RuntimeError("generator ignored GeneratorExit")
 
 
 # ---------------------------------------------------------------- torch

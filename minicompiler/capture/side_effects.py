@@ -3,7 +3,9 @@
 import sys
 from dataclasses import dataclass
 
-from .values import ABSENT, Obj, Value, constant, refuse
+from .values import ABSENT, Obj, Value, constant, describe, refuse
+
+Args = tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +13,7 @@ class Call:
     """A call whose only result is output: it can wait until the graph has run."""
 
     function: Value
-    args: tuple[Value, ...]
+    args: Args
     kwargs: dict[str, Value]
 
 
@@ -28,28 +30,14 @@ class Effects:
         if isinstance(of, Obj) and not of.is_new:
             self.order.setdefault(id(of), of)
 
-    def later(
-        self,
-        function: Value,
-        args: tuple[Value, ...],
-        kwargs: dict[str, Value],
-        checked: int = 0,
-    ) -> None:
-        """Call `function` after the graph. Raises Unsupported unless all arguments (but the first
-        `checked`) are constants, or where output may have been redirected."""
-        for v in (*args[checked:], *kwargs.values()):
-            if constant(v) is ABSENT:
-                refuse("output of something that is computed", "print or log outside")
+    def later(self, function: Value, args: Args, kwargs: dict[str, Value], checked: int) -> None:
+        """Call `function` after the graph. Raises Unsupported unless all arguments are constants
+        (the first `checked`: outside objects), or where output may have been redirected."""
+        if any(v.real is ABSENT for v in args[:checked]):
+            refuse(f"{describe(function)} of an object made while evaluating")
+        if any(constant(v) is ABSENT for v in (*args[checked:], *kwargs.values())):
+            refuse("output of something that is computed", "print or log outside")
         if any(isinstance(o, Obj) and o.real is vars(sys) for o in self.order.values()):
             refuse("output while sys.stdout may be redirected")
         call = Call(function, args, kwargs)
         self.order[id(call)] = call
-
-    def calls(self) -> int:
-        return sum(isinstance(of, Call) for of in self.order.values())
-
-    def drop_calls(self, keep: int) -> None:
-        """Forget the calls after the first `keep`."""
-        waiting = [key for key, of in self.order.items() if isinstance(of, Call)]
-        for key in waiting[keep:]:
-            del self.order[key]

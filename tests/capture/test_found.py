@@ -1,5 +1,7 @@
 """Programs that once differed from eager, each as small as it could be made."""
 
+import collections
+import functools
 import math
 
 import pytest
@@ -229,3 +231,134 @@ def test_patches_of_what_is_taken_as_it_is(name, monkeypatch):
         assert torch.equal(compiled(x), expected) and not torch.equal(expected, before)
     assert torch.equal(compiled(x), before)
     assert minicompiler.stats()["frames"] <= 2
+
+
+def test_a_cached_function_runs_as_often_as_in_python():
+    def program():
+        seen = []
+
+        @functools.lru_cache(None)
+        def noted(n):
+            seen.append(n)
+            return n * 2
+
+        @functools.cache
+        def plain(n):
+            return n * 3
+
+        def f(x):
+            return x * noted(3) + noted(3) + plain(4)
+
+        return f, seen, noted, plain
+
+    eager, seen, *cached = program()
+    minicompiler.reset()
+    ours, our_seen, *our_cached = program()
+    compiled = minicompiler.compile(ours, backend="eager")
+    for _ in range(2):
+        assert torch.equal(compiled(torch.ones(3)), eager(torch.ones(3)))
+    assert seen == our_seen == [3]
+    assert [c.cache_info() for c in our_cached] == [c.cache_info() for c in cached]
+
+
+def test_a_cached_function_that_remembers_an_old_global():
+    @functools.lru_cache
+    def scaled(n):
+        return n * SCALE["now"]
+
+    def f(x):
+        return x * scaled(3)
+
+    minicompiler.reset()
+    scaled(3)
+    SCALE["now"] = 5
+    assert torch.equal(minicompiler.compile(f, backend="eager")(torch.ones(3)), torch.full((3,), 6))
+
+
+SCALE = {"now": 2}
+
+
+def test_identity_comes_before_equality():
+    class Bag:
+        def __init__(self, *items):
+            self.items = items
+
+        def __iter__(self):
+            return iter(self.items)
+
+    def f(x, nan, y):
+        items = [nan, x]
+        return (
+            x + 1,
+            (nan in items, nan in (nan,), nan in {nan}, nan in {1: nan}.values(), nan in Bag(nan)),
+            (items == [nan, x], (nan,) == (nan,), {1: nan} == {1: nan}, items.index(nan)),
+            (y in [x, y], y in Bag(x, y) if y is x else None, [nan].count(nan), nan == nan),
+            collections.deque([nan]) == collections.deque([nan]),
+        )
+
+    x = torch.ones(3)
+    check_against_eager(f, x, float("nan"), x, breaks=0)
+
+
+def test_in_on_an_iterator_stops_where_it_finds():
+    def f(x):
+        it = iter(range(5))
+        numbers = (i for i in range(9))
+        return x + 1, 2 in it, list(it), 3 in numbers, next(numbers)
+
+    check_against_eager(f, torch.ones(3), breaks=0)
+
+
+def test_a_deque_that_changes_while_it_is_iterated_over():
+    def f(x):
+        q = collections.deque([1, 2, 3])
+        try:
+            for i in q:
+                q.append(i)
+        except RuntimeError as error:
+            return x + 1, str(error)
+        return x
+
+    check_against_eager(f, torch.ones(3))
+
+
+def test_a_function_made_inside_has_its_own_names():
+    def f(x):
+        def inner(y):
+            "what it does"
+            return y + 1
+
+        return inner(x), inner.__doc__, inner.__module__, inner.__name__
+
+    check_against_eager(f, torch.ones(3), breaks=0)
+
+
+def test_methods_that_python_itself_runs():
+    def f(x):
+        q = collections.deque([1, x, 3], 3)
+        q.rotate(1)
+        q.extendleft([7])
+        items = [1, 2, 3, 4, 5, 6]
+        items[::2] = [x, 8, 9]
+        errors = []
+        for act in (
+            lambda: items.pop(9),
+            lambda: (1, 2)[5],
+            lambda: [].pop(),
+            lambda: collections.deque().popleft(),
+            lambda: items.__setitem__(slice(None, None, 2), [1]),
+            lambda: set().pop(),
+            lambda: {1}.remove(2),
+            lambda: {}.popitem(),
+            lambda: collections.defaultdict(list).pop(1),
+        ):
+            try:
+                act()
+            except (IndexError, ValueError, KeyError) as error:
+                errors.append((type(error).__name__, str(error)))
+        numbers = {1, 2, 3}
+        numbers &= {2, 3, 4}
+        numbers.difference_update([3])
+        return x + 1, list(q), items, errors, numbers, dict.fromkeys("ab", 1), {1: 2} | {3: 4}
+
+    check_against_eager(f, torch.ones(3), breaks=0)

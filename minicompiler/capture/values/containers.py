@@ -307,7 +307,9 @@ class Set(Obj):
         return found
 
     def constant(self) -> Any:
-        return self.cls([i.constant() for i in self.items.values()])
+        items = [i.constant() for i in self.items.values()]
+        # of literals the very set, as a copy may have another order: what reads it changes nothing
+        return self.python if all(isinstance(v, Const) for v in self.items.values()) else set(items)
 
     def ordered(self) -> list[Value]:
         """Items in Python's order. An outside set has an order that no guard speaks of."""
