@@ -259,11 +259,10 @@ def delitem(ev: "E", of: Value, key: Value) -> None:
         ev.throw(TypeError, f"'{of.cls.__name__}' object doesn't support item deletion")
 
 
-def make_slice(start: Value, stop: Value, step: Value) -> Value:
-    parts = [constant(p) for p in (start, stop, step)]
-    if any(p is ABSENT for p in parts):
-        return Slice([start, stop, step])
-    return Const(slice(*parts))
+def make_slice(*parts: Value) -> Value:
+    made = Slice(list(parts))
+    found = constant(made)
+    return made if found is ABSENT else Const(found)
 
 
 # ---------------------------------------------------------------- iteration
