@@ -32,7 +32,7 @@ def namespace(ev: "E", v: Obj | Tensor) -> Dict | None:
                 v.attributes = ev.globals_of(real, None if v.source is None else v.source)
             else:
                 source = None if v.source is None else sources.OwnDict(v.source)
-                v.attributes = Dict(dict, real, source, unread=real)
+                v.attributes = Dict(dict, real, source)
                 ev.memo[id(real)] = v.attributes
                 ev.kept.append(real)
         elif v.cls.__dictoffset__ != 0:

@@ -139,12 +139,12 @@ def _cached_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
     """The wrapper itself is called after the graph, once: its cache counts, and what its function
     does is done, as in Python. So here the function may write nothing, and what it returns, which
     may have been cached long ago, must follow from its arguments."""
-    order = ev.effects.order
+    order, wrapped = ev.effects.order, attributes.getattr_(ev, v, "__wrapped__")
     keyed((*args, *kwargs.values()))  # refuses what does not hash
     ev.effects.later(v, args, kwargs, checked=1)
     waiting, assumed = len(order), set(ev.assumed)
     try:
-        found = model.call(ev, attributes.getattr_(ev, v, "__wrapped__"), list(args), kwargs)
+        found = model.call(ev, wrapped, list(args), kwargs)
     except Raised:
         refuse("a cached function that raises")
     if any(isinstance(of, Obj) for of in order.values()):

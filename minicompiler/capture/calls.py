@@ -7,6 +7,7 @@ functions to inline, pure builtins to fold. What is none of these is refused.
 # ruff: noqa: I001  (imports fill their lines)
 
 from collections.abc import Callable
+from enum import Enum
 from types import BuiltinFunctionType, FunctionType, MethodWrapperType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +21,7 @@ from .values import ABSENT, NONE, Const, Function, Generator, Iterator, Method, 
 from .values import Value, describe, is_literal, refuse
 
 if TYPE_CHECKING:
-    from .evaluator import Evaluation
+    from .evaluator import Evaluation as E
 
 Rule = Callable[..., Value | None]
 R = TypeVar("R", bound=Rule)
@@ -49,7 +50,7 @@ def found_in(table: Any, real: Any) -> bool:
         return False
 
 
-def call(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def call(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     if isinstance(fn, Method):
         return call(ev, fn.function, [fn.self_value, *args], kwargs)
     real = fn.real
@@ -94,10 +95,9 @@ def has_self(real: Any) -> bool:
     return of is not None and not isinstance(of, type) and type(of).__name__ != "module"
 
 
-def apply(ev: "Evaluation", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def apply(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
     try:
-        found = RULES[real](ev, *args, **kwargs)
-        return NONE if found is None else found
+        return RULES[real](ev, *args, **kwargs) or NONE
     except TypeError as error:
         inside = error.__traceback__ and error.__traceback__.tb_next
         if inside is None:  # the call does not fit the rule's own parameters
@@ -105,7 +105,7 @@ def apply(ev: "Evaluation", real: Any, args: list[Value], kwargs: dict[str, Valu
         raise
 
 
-def call_object(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def call_object(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     bound = model.special(ev, fn, "__call__")
     if bound is None:
         ev.throw(TypeError, f"'{fn.cls.__name__}' object is not callable")
@@ -117,13 +117,9 @@ def call_object(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str
 
 
 def is_pure(real: Any, args: list[Value]) -> bool:
-    kind = type(real)
-    if (
-        kind in attributes.METHOD_DESCRIPTORS
-    ):  # a method of a literal: str.join, int.bit_length, ...
-        owner = real.__objclass__
-        return bool(args) and isinstance(args[0], Const) and owner is not object
-    if kind is BuiltinFunctionType:
+    if type(real) in attributes.METHOD_DESCRIPTORS:  # of a literal: str.join, int.bit_length
+        return bool(args) and isinstance(args[0], Const) and real.__objclass__ is not object
+    if isinstance(real, BuiltinFunctionType):
         return is_literal(real.__self__) or getattr(real, "__module__", None) in PURE_MODULES
     return False
 
@@ -131,14 +127,14 @@ def is_pure(real: Any, args: list[Value]) -> bool:
 PURE_MODULES = ("math", "cmath", "_operator", "_bisect", "_struct", "binascii", "unicodedata")
 
 
-def fold(ev: "Evaluation", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def fold(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """Run a pure function now, on constants."""
     values = [readable(ev, a, real) for a in args]
     named = {k: readable(ev, a, real) for k, a in kwargs.items()}
     return model.fold(ev, real, *values, **named)
 
 
-def readable(ev: "Evaluation", v: Value, real: Any) -> Any:
+def readable(ev: "E", v: Value, real: Any) -> Any:
     """`v` as a Python object that a pure function may read."""
     found = model.python_of(ev, v)
     if found is ABSENT and isinstance(v, Iterator | Generator):
@@ -150,26 +146,18 @@ def readable(ev: "Evaluation", v: Value, real: Any) -> Any:
 
 
 # ---------------------------------------------------------------- making objects
-def construct(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def construct(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """type.__call__, or what the metaclass puts in its place."""
     cls = fn.real
+    if issubclass(cls, Enum) or cls in (torch.device, complex, bytes, torch.Generator):
+        return fold(ev, cls, args, kwargs)  # Enum("name") and the like
     meta = type_lookup(type(cls), "__call__")
     if isinstance(meta, FunctionType):
-        if constant_class(cls):  # Enum("name") and the like
-            return fold(ev, cls, args, kwargs)
         return call(ev, ev.wrap(meta, None), [fn, *args], kwargs)
-    if constant_class(cls):
-        return fold(ev, cls, args, kwargs)
     return instantiate(ev, fn, args, kwargs)
 
 
-def constant_class(cls: type) -> bool:
-    import enum
-
-    return issubclass(cls, enum.Enum) or cls in (torch.device, complex, bytes, torch.Generator)
-
-
-def instantiate(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def instantiate(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     cls = fn.real
     new = type_lookup(cls, "__new__")
     new_function = new.__func__ if isinstance(new, staticmethod) else new
@@ -192,7 +180,7 @@ def instantiate(ev: "Evaluation", fn: Value, args: list[Value], kwargs: dict[str
     return made
 
 
-def new_object(ev: "Evaluation", cls: type, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def new_object(ev: "E", cls: type, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """`cls.__new__` where a builtin type provides it."""
     if issubclass(cls, BaseException):
         made = Obj(cls)

@@ -35,12 +35,10 @@ BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any], st
 }
 # symbol -> the function, the method, and that of the other operand
 COMPARE: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
-    "<": (operator.lt, "__lt__", "__gt__"),
-    "<=": (operator.le, "__le__", "__ge__"),
-    "==": (operator.eq, "__eq__", "__eq__"),
-    "!=": (operator.ne, "__ne__", "__ne__"),
-    ">": (operator.gt, "__gt__", "__lt__"),
-    ">=": (operator.ge, "__ge__", "__le__"),
+    symbol: (getattr(operator, name), f"__{name}__", f"__{other}__")
+    for symbol, name, other in zip(
+        "< <= == != > >=".split(), "lt le eq ne gt ge".split(), "gt ge eq ne lt le".split()
+    )
 }
 
 
@@ -152,14 +150,14 @@ def python_of(ev: "E", v: Value) -> Any:
 
 
 def read(ev: "E", v: Value) -> list[Value]:
-    """What is inside of a container."""
+    """What iteration over a container gives."""
     if isinstance(v, Dict):
-        return v.values(ev)
+        return v.keys(ev)
     return v.read(ev) if isinstance(v, Sequence | View) else []
 
 
 def read_all(ev: "E", v: Value) -> None:
-    for item in read(ev, v):
+    for item in v.values(ev) if isinstance(v, Dict) else read(ev, v):
         read_all(ev, item)
 
 
@@ -289,16 +287,14 @@ def native_iter(ev: "E", v: Value) -> Value:
     """`__iter__` of the builtin containers."""
     if isinstance(v, Sequence) and not isinstance(v.contents, deque):
         return iterator(ev, v)
-    items = (
-        v.ordered() if isinstance(v, Set) else v.keys(ev) if isinstance(v, Dict) else read(ev, v)
-    )
-    empty: Any = set() if isinstance(v, Set) else deque() if isinstance(v, Sequence) else {}
     of: Any = v.of if isinstance(v, View) else v
+    kind: Any = set if isinstance(v, Set) else deque if isinstance(v, Sequence) else dict
+    items = v.ordered() if isinstance(v, Set) else read(ev, v)
     inside: Callable[[], Any] = lambda: (
         list(map(id, of.contents)) if isinstance(of, Sequence) else set(of.items)
     )
     before = inside()
-    return snapshot_iterator(type(iter(empty)), items, v, lambda: inside() == before)
+    return snapshot_iterator(type(iter(kind())), items, v, lambda: inside() == before)
 
 
 def next_(ev: "E", it: Value) -> Value | None:

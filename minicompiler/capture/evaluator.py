@@ -121,26 +121,25 @@ class Evaluation:
         if isinstance(real, tuple | list | deque):
             return self._wrap_sequence(real, source)
         if isinstance(real, dict | MappingProxyType):
-            return Dict(cls, real, source, unread=real)
+            return Dict(cls, real, source)
         if isinstance(real, set | frozenset):
             if not all(is_literal(i) or (is_fixed(i) and cls is frozenset) for i in real):
                 refuse("a set of objects from outside")
             if source is not None:
                 self.assume("EQUALS", source, real)
             python = real if all(map(is_literal, real)) else None
-            return Set([self.wrap(i, None) for i in real], cls, real, source, python)
+            return Set([self.wrap(i, None) for i in real], cls, python).outside(real, source)
         if cls is CellType:
             return Cell(real, source)
         return Obj(cls, real, source)
 
     def _wrap_callable(self, real: Any, source: Source | None) -> Value:
         if isinstance(real, FunctionType):
-            return Function.outside(self, real, source)
+            return Function.of(self, real, source)
         if isinstance(real, MethodType):
             function = self.wrap(real.__func__, field(source, "__func__"))
-            return Method(
-                function, self.wrap(real.__self__, field(source, "__self__")), real, source
-            )
+            of = self.wrap(real.__self__, field(source, "__self__"))
+            return Method(function, of).outside(real, source)
         return Obj(type(real), real, source)
 
     def _wrap_sequence(self, real: Any, source: Source | None) -> Value:
@@ -155,8 +154,8 @@ class Evaluation:
             at = None if source is None else Item(source, i) if plain else ItemAs(source, i, base)
             lazy.append(Lazy(item, at))
         if base is tuple:
-            return Tuple(lazy, cls, real, source)
-        return List(lazy, cls, real, source)
+            return Tuple(lazy, cls).outside(real, source)
+        return List(deque(lazy, getattr(real, "maxlen", None)), cls).outside(real, source)
 
     def wrap_cell(self, real: Any, source: Source | None) -> Cell:
         found = self.wrap(real, source if source is not None else sources.Const(real))
@@ -174,7 +173,7 @@ class Evaluation:
                 source = sources.Const(real)
             else:
                 source = Field(function, "__globals__")
-            known = self.spaces[id(real)] = Dict(dict, real, source, unread=real)
+            known = self.spaces[id(real)] = Dict(dict, real, source)
             self.memo[id(real)] = known
             self.kept.append(real)
         return known

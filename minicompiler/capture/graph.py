@@ -8,7 +8,7 @@ tensors in order of first use. Invariant: every node's meta has "val" (a fake or
 # ruff: noqa: I001  (imports fill their lines)
 
 import operator
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,7 +22,7 @@ from .values import ABSENT, Const, Dict, Generator, Iterator, Sequence, Slice, T
 from .values import constant, describe, python_value, refuse
 
 if TYPE_CHECKING:
-    from .evaluator import Evaluation
+    from .evaluator import Evaluation as E
 
 
 class Watching(FakeMode):  # type: ignore[no-untyped-call]
@@ -50,7 +50,7 @@ class CapturedGraph:
             node = self.graph.placeholder(name)
         fake = self.mode.fake(real)
         node.meta["val"] = fake
-        made = Tensor(node, fake, real, source)
+        made = Tensor(node, fake, type(real)).outside(real, source)
         self.inputs.append(made)
         self.known[id(fake)] = made
         self.versions[id(fake)] = fake._version
@@ -63,12 +63,7 @@ class CapturedGraph:
         return self.graph.inserting_before(nodes)
 
     def call(
-        self,
-        ev: "Evaluation",
-        target: Callable[..., Any] | str,
-        args: list[Value],
-        kwargs: dict[str, Value] | None = None,
-        keep: bool = False,
+        self, ev: "E", target: Any, args: Iterable[Value], kwargs: Any = None, keep: bool = False
     ) -> Value:
         """Run `target` (a function, or the name of a tensor method) on fakes and record it. What
         returns no tensor is a constant and leaves no node, unless `keep` says that it acts."""
@@ -94,7 +89,7 @@ class CapturedGraph:
         self.operations += 1
         return self.result(ev, node, out)
 
-    def result(self, ev: "Evaluation", node: fx.Node, out: Any) -> Value:
+    def result(self, ev: "E", node: fx.Node, out: Any) -> Value:
         """The value of a call's result; parts of a tuple become getitem nodes."""
         if isinstance(out, torch.Tensor):
             if (known := self.known.get(id(out))) is not None:
@@ -103,19 +98,19 @@ class CapturedGraph:
                 out = node.meta["val"] = self.mode.lift(out)
             self.known[id(out)] = made = Tensor(node, out)
             return made
-        if isinstance(out, tuple | list) and has_tensor(out):
-            items: list[Value] = []
-            for i, part in enumerate(out):
-                if isinstance(part, torch.Tensor) and id(part) in self.known:
-                    items.append(self.known[id(part)])
-                    continue
-                item = self.graph.call_function(operator.getitem, (node, i))
-                item.meta.update(val=part, stack=node.meta.get("stack"))
-                items.append(self.result(ev, item, part))
-            return ev.sequence(type(out), items)
-        return ev.wrap(out, None)
+        if not isinstance(out, tuple | list) or not has_tensor(out):
+            return ev.wrap(out, None)
+        items: list[Value] = []
+        for i, part in enumerate(out):
+            if (known := self.known.get(id(part))) is not None:
+                items.append(known)
+                continue
+            item = self.graph.call_function(operator.getitem, (node, i))
+            item.meta.update(val=part, stack=node.meta.get("stack"))
+            items.append(self.result(ev, item, part))
+        return ev.sequence(type(out), items)
 
-    def argument(self, ev: "Evaluation", v: Value) -> Any:
+    def argument(self, ev: "E", v: Value) -> Any:
         """A value as an argument of a node."""
         if isinstance(v, Tensor):
             return v.node

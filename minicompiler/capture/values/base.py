@@ -9,7 +9,7 @@ import enum
 import sys
 import types
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import torch
 
@@ -17,7 +17,7 @@ from ...errors import Unsupported
 from ..source import Source
 
 if TYPE_CHECKING:
-    from ..evaluator import Evaluation
+    from ..evaluator import Evaluation as E
 
 
 TRUSTED = frozenset(sys.stdlib_module_names) | {"torch", "minicompiler", "typing_extensions"}
@@ -61,7 +61,12 @@ class Value:
         """A fresh Python object, if this is made of constants, functions and types only."""
         raise NotConstant
 
-    def force(self, ev: "Evaluation") -> "Value":
+    def force(self, ev: "E") -> "Value":
+        return self
+
+    def outside(self, real: Any, source: Source | None) -> Self:
+        """This value, standing for an object that exists."""
+        self.real, self.source = real, source
         return self
 
     def __bool__(self) -> bool:
@@ -123,11 +128,8 @@ class Obj(Value):
 class Tensor(Value):
     """A tensor of the graph: a node, and the fake that knows its metadata."""
 
-    def __init__(
-        self, node: torch.fx.Node, fake: Any, real: Any = ABSENT, source: Source | None = None
-    ) -> None:
-        self.node, self.fake, self.real, self.source = node, fake, real, source
-        self.cls = torch.Tensor if real is ABSENT else type(real)
+    def __init__(self, node: torch.fx.Node, fake: Any, cls: type = torch.Tensor) -> None:
+        self.node, self.fake, self.cls = node, fake, cls
         self.attributes: Any = None
         self.grad: Value | None = None
 
@@ -139,7 +141,7 @@ class Lazy:
     real: Any
     source: Source | None
 
-    def force(self, ev: "Evaluation") -> Value:
+    def force(self, ev: "E") -> Value:
         return ev.wrap(self.real, self.source)
 
 
@@ -200,6 +202,6 @@ def new_exception(cls: type[BaseException], *args: Any) -> Obj:
     return made
 
 
-def throw(ev: "Evaluation", cls: type[BaseException], *args: Any) -> NoReturn:
+def throw(ev: "E", cls: type[BaseException], *args: Any) -> NoReturn:
     """Raise a Python exception inside the evaluated program."""
     raise Raised(new_exception(cls, *args), ev.at, ev.where())

@@ -12,7 +12,7 @@ from ..source import Source, keys_of
 from .base import ABSENT, Const, Lazy, NotConstant, Obj, Tensor, Value, is_literal, refuse
 
 if TYPE_CHECKING:
-    from ..evaluator import Evaluation
+    from ..evaluator import Evaluation as E
 
 Item = Value | Lazy
 Items = list[Item]
@@ -30,24 +30,19 @@ UNREAD = Unread()
 class Sequence(Obj):
     kind: type
 
-    def __init__(
-        self,
-        items: Iterable[Item],
-        cls: type | None = None,
-        real: Any = ABSENT,
-        source: Source | None = None,
-    ) -> None:
-        super().__init__(cls or self.kind, real, source)
-        bounded = issubclass(self.cls, deque)
-        self.maxlen: int | None = getattr(items if real is ABSENT else real, "maxlen", None)
-        self.contents: Any = deque(items, self.maxlen) if bounded else list(items)
+    def __init__(self, items: Iterable[Item], cls: type | None = None) -> None:
+        """`items` of a bounded deque come in one."""
+        super().__init__(cls or self.kind)
+        self.maxlen: int | None = getattr(items, "maxlen", None)
+        queue = issubclass(self.cls, deque)
+        self.contents: Any = deque(items, self.maxlen) if queue else list(items)
         self.changed = False
 
-    def read(self, ev: "Evaluation") -> list[Value]:
+    def read(self, ev: "E") -> list[Value]:
         """All items; what was not read yet is guarded now."""
         return [self.at(ev, i) for i in range(len(self.contents))]
 
-    def at(self, ev: "Evaluation", i: int) -> Value:
+    def at(self, ev: "E", i: int) -> Value:
         self.contents[i] = item = self.contents[i].force(ev)
         found: Value = item
         return found
@@ -79,7 +74,7 @@ class List(Sequence):
 
     kind = list
 
-    def touch(self, ev: "Evaluation") -> Any:
+    def touch(self, ev: "E") -> Any:
         """The contents, to be changed."""
         ev.effects.touch(self)
         self.changed = True
@@ -155,23 +150,17 @@ class Dict(Obj):
     its order or size matters all keys are guarded and it is None. `items` keeps keys beside values.
     """
 
-    def __init__(
-        self,
-        cls: type = dict,
-        real: Any = ABSENT,
-        source: Source | None = None,
-        unread: Any = None,
-    ) -> None:
+    def __init__(self, cls: type = dict, real: Any = ABSENT, source: Source | None = None) -> None:
         super().__init__(cls, real, source)
         self.items: dict[Any, tuple[Item, Item]] = {}
-        self.unread = unread
+        self.unread = None if real is ABSENT else real
         self.deleted: dict[Any, Value] = {}
         self.stored: dict[Any, None] = {}
         self.rebuilt = False
         self.owner: Obj | None = None  # whose attributes these are
 
     # ------------------------------------------------------------ reading
-    def get(self, ev: "Evaluation", key: Value) -> Value | None:
+    def get(self, ev: "E", key: Value) -> Value | None:
         k = key_of(key)
         if (found := self.items.get(k)) is None:
             return self._look_up(ev, key, k)
@@ -179,7 +168,7 @@ class Dict(Obj):
         self.items[k] = (found[0], value)
         return value
 
-    def _look_up(self, ev: "Evaluation", key: Value, k: Any) -> Value | None:
+    def _look_up(self, ev: "E", key: Value, k: Any) -> Value | None:
         if self.unread is None or key.real is ABSENT:
             return None  # a new object is in no outside dictionary
         raw = key.real
@@ -196,7 +185,7 @@ class Dict(Obj):
         self.items[k] = (key, value)
         return value
 
-    def list_all(self, ev: "Evaluation") -> None:
+    def list_all(self, ev: "E") -> None:
         """From here on order and size matter: every key is guarded."""
         if self.unread is None:
             return
@@ -221,22 +210,22 @@ class Dict(Obj):
         known = [[UNREAD if isinstance(i, Lazy) else i for i in pair] for pair in self.pairs()]
         return {k.constant(): v.constant() for k, v in known}
 
-    def keys(self, ev: "Evaluation") -> list[Value]:
+    def keys(self, ev: "E") -> list[Value]:
         self.list_all(ev)
         self.items = {k: (key.force(ev), value) for k, (key, value) in self.items.items()}
         return [key.force(ev) for key, _ in self.pairs()]
 
-    def values(self, ev: "Evaluation") -> list[Value]:
+    def values(self, ev: "E") -> list[Value]:
         return [v for v in (self.get(ev, k) for k in self.keys(ev)) if v is not None]
 
     # ------------------------------------------------------------ writing
-    def set(self, ev: "Evaluation", key: Value, value: Value) -> None:
+    def set(self, ev: "E", key: Value, value: Value) -> None:
         ev.effects.touch(self)
         k = key_of(key)
         self.stored[k] = None
         self.items[k] = (self.items[k][0] if k in self.items else key, value)
 
-    def delete(self, ev: "Evaluation", key: Value) -> bool:
+    def delete(self, ev: "E", key: Value) -> bool:
         """False where there is no such key."""
         if self.get(ev, key) is None:
             return False
@@ -249,7 +238,7 @@ class Dict(Obj):
             self.deleted[k] = key
         return True
 
-    def rebuild(self, ev: "Evaluation", items: dict[Any, tuple[Item, Item]]) -> None:
+    def rebuild(self, ev: "E", items: dict[Any, tuple[Item, Item]]) -> None:
         """Replace the contents, order included."""
         ev.effects.touch(self)
         self.items, self.rebuilt = items, True
@@ -269,7 +258,7 @@ class View(Obj):
         super().__init__({"keys": KEYS, "values": VALUES, "items": ITEMS}[kind])
         self.of, self.kind = of, kind
 
-    def read(self, ev: "Evaluation") -> list[Value]:
+    def read(self, ev: "E") -> list[Value]:
         if self.kind == "items":
             return [Tuple(pair) for pair in zip(self.of.keys(ev), self.of.values(ev))]
         return self.of.keys(ev) if self.kind == "keys" else self.of.values(ev)
@@ -279,23 +268,14 @@ class Set(Obj):
     """set and frozenset. `python` holds the keys and goes through the same operations, so that for
     literals its order is the order in which the program's own set is iterated over."""
 
-    def __init__(
-        self,
-        items: Iterable[Value],
-        cls: type = set,
-        real: Any = ABSENT,
-        source: Source | None = None,
-        python: Any = None,
-    ) -> None:
-        super().__init__(cls, real, source)
+    def __init__(self, items: Iterable[Value], cls: type = set, python: Any = None) -> None:
+        super().__init__(cls)
         known = keyed(items)
         self.python: set[Any] = set(list(known)) if python is None else python
         self.items = {k: known[k] for k in self.python}
         self.changed = False
 
-    def change(
-        self, ev: "Evaluation", act: Callable[[set[Any]], Any], more: dict[Any, Value]
-    ) -> Any:
+    def change(self, ev: "E", act: Callable[[set[Any]], Any], more: dict[Any, Value]) -> Any:
         """`act` on the keys; `more` has the values of keys that are new."""
         ev.effects.touch(self)
         if not self.is_new and not self.changed:

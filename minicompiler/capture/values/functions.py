@@ -10,7 +10,7 @@ from .base import ABSENT, Const, Obj, Value, refuse
 from .containers import Dict, Sequence, Tuple
 
 if TYPE_CHECKING:
-    from ..evaluator import Evaluation
+    from ..evaluator import Evaluation as E
     from ..frame import Frame
 
 
@@ -23,7 +23,7 @@ class Cell(Obj):
         self.was_read = real is ABSENT
         self.changed = False
 
-    def get(self, ev: "Evaluation") -> Value | None:
+    def get(self, ev: "E") -> Value | None:
         if not self.was_read:
             self.was_read = True
             source = None if self.source is None else Contents(self.source)
@@ -36,7 +36,7 @@ class Cell(Obj):
             self.content = ev.wrap(real, source)
         return self.content
 
-    def set(self, ev: "Evaluation", value: Value | None) -> None:
+    def set(self, ev: "E", value: Value | None) -> None:
         ev.effects.touch(self)
         self.was_read = self.changed = True
         self.content = value
@@ -60,7 +60,7 @@ class Function(Obj):
         self.annotations: Value | None = None
 
     @staticmethod
-    def outside(ev: "Evaluation", real: FunctionType, source: Source | None) -> "Function":
+    def of(ev: "E", real: FunctionType, source: Source | None) -> "Function":
         """Code and defaults may be exchanged on a function: guarded, unless it is fixed."""
         if source is not None:
             ev.assume("ID", Field(source, "__code__"), real.__code__)
@@ -75,17 +75,14 @@ class Function(Obj):
                 for i, cell in enumerate(real.__closure__ or ())
             ),
         )
-        made.real, made.source = real, source
-        return made
+        return made.outside(real, source)
 
 
 class Method(Obj):
     """A function bound to an object; `function` may be a builtin's method descriptor too."""
 
-    def __init__(
-        self, function: Value, self_value: Value, real: Any = ABSENT, source: Source | None = None
-    ) -> None:
-        super().__init__(MethodType, real, source)
+    def __init__(self, function: Value, self_value: Value) -> None:
+        super().__init__(MethodType)
         self.function, self.self_value = function, self_value
 
 
@@ -123,7 +120,7 @@ class Iterator(Obj):
         return found
 
 
-def iterator(ev: "Evaluation", of: Sequence | Const) -> Iterator:
+def iterator(ev: "E", of: Sequence | Const) -> Iterator:
     """Of a sequence, which may grow meanwhile, or a range, str, bytes."""
     kind = tuple if isinstance(of, Tuple) else list
 
