@@ -22,13 +22,13 @@ import torch
 from ..errors import Unsupported
 from ..ir import ops
 from ..ir.dtypes import DtypeHandler
-from ..ir.nodes import Computed, Layout, Reduction, Scatter
+from ..ir.nodes import Computed, Reduction, Scatter
 from ..ir.ops import result_dtype
 from ..settings import config
-from ..symbolic.expr import Expr, Symbol, add_all, as_expr, product, sym
+from ..symbolic.expr import Expr, as_expr, product, sym
 from ..symbolic.printing import to_c
-from ..symbolic.ranges import Interval, bounds, index_range, proves_positive, simplify
-from .cpp_loops import Axis, Nest, nest, over_all, run
+from ..symbolic.ranges import bounds, index_range, proves_positive, simplify
+from .cpp_loops import Axis, Nest, nest
 from .cpp_ops import (
     COMPARISONS,
     DIVISIONS,
@@ -39,8 +39,9 @@ from .cpp_ops import (
     literal,
     with_math,
 )
-from .cpp_reduce import POSITIONS, Accumulator
+from .cpp_reduce import Accumulator
 from .source import KernelSource
+from .writer import POSITIONS, Value, Writer, flat, run
 
 if TYPE_CHECKING:
     from ..schedule.plan import Kernel, Plan
@@ -53,17 +54,6 @@ PIECES = 16  # of the rows of a kernel that sums columns on its way
 EXACT = 512  # floats that one lane adds up before its sum goes into a total in double
 WORTH = 32768  # additions that are worth waking other threads for
 STACK = 1 << 18  # bytes of rows kept on the stack
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A C++ variable or constant. `depth`: of the block that it is known in, 0 the outermost."""
-
-    text: str
-    dtype: torch.dtype
-    depth: int
-    expr: Expr | None = None  # of an index used as a value
-    number: Any = None  # of a constant
 
 
 @dataclass(slots=True)
@@ -113,36 +103,25 @@ def emit(kernel: "Kernel", plan: "Plan") -> KernelSource:
     return _Writer(kernel, plan).source()
 
 
-class _Writer:
-    """Writes one kernel; is itself the handler under which the bodies are read."""
+class _Writer(Writer):
+    """Writes one function."""
+
+    types = TYPES
 
     def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
-        self.kernel, self.layouts = kernel, plan.program.layouts()
-        self.layouts |= {node.name: node.layout for node in kernel.nodes}
+        super().__init__(kernel, plan)
         # equal kernels have equal texts, so the names of buffers do not appear in it
         self.number = {node.name: k for k, node in enumerate(kernel.nodes)}
         self.empty = product(kernel.ranges) == 0
         self.nest = Nest() if self.empty else nest(kernel, self.layouts)
+        self.inside = flat([a.size for a in self.nest.inner], [a.symbol for a in self.nest.inner])
         self.work = product((*kernel.ranges, *kernel.folded))
-        self.pointers = self._pointers()
-        self.ranges: dict[Expr, Interval] = {
-            size: Interval(2, 2**62)  # 0 and 1 never become symbols
-            for layout in plan.program.inputs.values()
-            if isinstance(layout, Layout)
-            for size in layout.size
-            if isinstance(size, Symbol)
-        }
         self.blocks: list[Block] = []
-        self.depths: dict[Expr, int] = {}  # of loop variables, and of values used as indices
-        self.values: dict[str, Value] = {}  # of buffers: what is in a variable here
         self.arrays: dict[str, str] = {}  # of buffers: an element for each column of a strip
         self.folds: dict[str, Accumulator] = {}
         self.columns: dict[str, str] = {}  # of sums over rows: the array that gathers them
         self.tiles: dict[tuple[str, Expr], str] = {}  # of loads: a turned copy
         self.mask: Value | None = None
-        self.count = 0
-        self.symbols: dict[str, str] = {}
-        self.checks: list[str] = []
 
     # -------------------------------------------------------------------------------- the function
 
@@ -165,20 +144,7 @@ class _Writer:
             head.append(f"const {'double' if real else 'int64_t'} {symbol} = {value};")
         head += ["int64_t failed = 0;"] if self.checks else []
         function.lines = [*head, *function.lines, f"return {'failed' if self.checks else '0'};"]
-        text = with_math(function.text())
-        return KernelSource(kernel.name, text, kernel.args, tuple(self.symbols), tuple(self.checks))
-
-    def _pointers(self) -> dict[str, str]:
-        kernel, names = self.kernel, {}
-        counts = dict.fromkeys(("in_out_ptr", "in_ptr", "out_ptr"), 0)
-        for buffer in kernel.args:
-            if self.layouts[buffer].dtype not in TYPES:
-                raise Unsupported(f"C++ for the dtype {self.layouts[buffer].dtype}")
-            kind = "in_out_ptr" if buffer in kernel.mutated else "in_ptr"
-            kind = "out_ptr" if buffer in kernel.writes else kind
-            names[buffer] = f"{kind}{counts[kind]}"
-            counts[kind] += 1
-        return names
+        return self.made(with_math(function.text()))
 
     # -------------------------------------------------------------------------------------- blocks
 
@@ -250,7 +216,6 @@ class _Writer:
         each = -(-size // count)
         sums = {n.name: n for n in kernel.nodes if n.name in kernel.down}
         names = {name: f"sum{self.number[name]}" for name in sums}
-        flat = self._flat([a.size for a in inner], [a.symbol for a in inner])
         for name, node in sums.items():
             self.line(f"{TYPES[node.layout.dtype]} {names[name]}[{count}][{columns}];")
         with self.block(self.parallel(1), loop_text("piece", "0", str(count))):
@@ -266,7 +231,7 @@ class _Writer:
         for name, node in sums.items():
             with self.block(*map(self.loop, inner), axes=inner):
                 of = TYPES[node.layout.dtype]
-                piece = f"{names[name]}[piece][{self.text(flat)}]"
+                piece = f"{names[name]}[piece][{self.text(self.inside)}]"
                 self.line(
                     f"{of} total = 0;", f"{loop_text('piece', '0', str(count))} total += {piece};"
                 )
@@ -343,11 +308,7 @@ class _Writer:
                 self.line(
                     f"{MEMORY[node.layout.dtype]} row{self.number[node.name]}[{self.text(length)}];"
                 )
-        when = kernel.passes or (0,) * len(kernel.nodes)
-        for number in range(-1, max(when) + 1):
-            here = [node for node, its in zip(kernel.nodes, when) if its == number]
-            full = [node for node in here if not kernel.folded or over_all(node, kernel)]
-            rows = [node for node in here if node not in full]
+        for full, rows in kernel.in_passes():
             if full:
                 self.one_pass(full)
             if rows:
@@ -498,16 +459,13 @@ class _Writer:
             down = node.name in self.kernel.down
             value, place = run(node, self.nest.index, self.nest.folded, down)
             if down:
-                inner = self.nest.inner
-                flat = self._flat([a.size for a in inner], [a.symbol for a in inner])
-                self.line(f"{self.columns[node.name]}[{self.text(flat)}] += {value.text};")
+                self.line(f"{self.columns[node.name]}[{self.text(self.inside)}] += {value.text};")
                 continue
             if node.name in self.folds:
-                position = self._flat(self.kernel.folded, self.nest.folded)
+                position = flat(self.kernel.folded, self.nest.folded)
                 at = f"int64_t({self.text(position)})" if self.folds[node.name].at else ""
                 self.line(*self.folds[node.name].update("lane", value.text, at))
                 continue
-            assert place is not None
             adds = isinstance(node.loop, Scatter) and node.loop.mode == "add"
             self.store(node, value, place, "+=" if adds else "=")
 
@@ -526,15 +484,9 @@ class _Writer:
 
     def _row(self, name: str) -> str:
         """The element of a row that is kept for a later pass."""
-        flat = self._flat([a.size for a in self.nest.inner], [a.symbol for a in self.nest.inner])
         lane = f"*{self.strip} + lane" if self.nest.columns else ""
-        text = self.text(flat)
+        text = self.text(self.inside)
         return f"row{self.number[name]}[{f'({text})' if lane else text}{lane}]"
-
-    def _flat(self, sizes: Sequence[Expr], index: Sequence[Expr]) -> Expr:
-        """The row-major position."""
-        steps = [product(sizes[k + 1 :]) for k in range(len(sizes))]
-        return add_all(i * step for i, step in zip(index, steps))
 
     # ------------------------------------------------------------------------------- the vocabulary
 
@@ -542,12 +494,7 @@ class _Writer:
     def here(self) -> int:
         return len(self.blocks) - 1
 
-    def text(self, e: Expr) -> str:
-        """An index expression; the symbols in it become parameters."""
-        e = simplify(e, self.ranges)
-        for symbol in sorted(e.free, key=str):
-            if symbol not in self.depths:
-                self.symbols.setdefault(str(symbol), symbol.sort)
+    def print(self, e: Expr) -> str:
         return to_c(e, self.ranges)
 
     def depth(self, e: Expr) -> int:
@@ -557,9 +504,7 @@ class _Writer:
         """The variable that holds `text`, in the block at `depth`; equal texts share one."""
         block, key = self.blocks[depth], (text, dtype)
         if key not in block.known:
-            value = Value(f"tmp{self.count}", dtype, depth, expr)
-            self.count += 1
-            block.known[key] = value
+            value = block.known[key] = Value(self.fresh(), dtype, depth, expr)
             block.lines.append(f"const {TYPES[dtype]} {value.text} = {text};")
         return block.known[key]
 
@@ -572,9 +517,8 @@ class _Writer:
         if buffer in self.kernel.rows:
             return self.let(self._row(buffer), dtype, self.here)
         if buffer in self.kernel.again:
-            (node,) = [node for node in self.kernel.nodes if node.name == buffer]
             mask, self.mask = self.mask, None  # the element exists whatever the mask says
-            self.values[buffer], _ = run(node, self.nest.index, self.nest.folded)
+            self.values[buffer], _ = run(self.nodes[buffer], self.nest.index, self.nest.folded)
             self.mask = mask
             return self.values[buffer]
         memory = self.kernel.memory(buffer)
@@ -627,10 +571,7 @@ class _Writer:
     def _checked(self, index: Value, size: Expr) -> Value:
         """`index`, or 0 after noting that it is out of range."""
         limit = self.text(size)
-        message = f"index out of range: a dimension has size {size}"
-        if message not in self.checks:
-            self.checks.append(message)
-        number = self.checks.index(message) + 1
+        number = self.check(size)
         depth = max(index.depth, self.depth(size), self.mask.depth if self.mask else 0)
         bad = f"uint64_t({index.text}) >= uint64_t({limit})"
         if self.mask is not None:

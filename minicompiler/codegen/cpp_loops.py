@@ -14,10 +14,11 @@ import torch
 
 from ..ir import ops
 from ..ir.dtypes import DtypeHandler
-from ..ir.nodes import Computed, Index, Layout, Reduction, Scatter, Value
+from ..ir.nodes import Index, Layout, Reduction, Scatter, Value
 from ..symbolic.expr import Expr, as_expr, polynomial, product, sym
 from ..symbolic.ranges import Interval, index_range, simplify
 from .cpp_ops import COSTS
+from .writer import run
 
 if TYPE_CHECKING:
     from ..schedule.plan import Kernel
@@ -104,23 +105,6 @@ class Reader(DtypeHandler):
         return super().default(name, *operands)
 
 
-def over_all(node: Computed, kernel: "Kernel") -> bool:
-    """Does the node run over `folded` too?"""
-    return isinstance(node.loop, Reduction) or len(node.loop.ranges) > len(kernel.ranges)
-
-
-def run(
-    node: Computed, index: Index, folded: Index, down: bool = False
-) -> tuple[Value, Expr | None]:
-    """The value of a node at a point of the kernel's space, and where it goes (not: a fold)."""
-    loop = node.loop
-    if isinstance(loop, Reduction):
-        return loop.inner(folded, index) if down else loop.inner(index, folded), None
-    here = (*index, *folded)[: len(loop.ranges)]
-    target = loop.target(here) if isinstance(loop, Scatter) else here
-    return loop.inner(here), node.layout.index(target)
-
-
 def stride(e: Expr, axis: Expr) -> Expr | None:
     """By how much `e` grows with `axis`, where that is everywhere the same; else None."""
     total = as_expr(0)
@@ -182,13 +166,11 @@ def _accesses(
     reader = Reader(layouts)
     with ops.handling(reader):
         for node in kernel.nodes:
-            reader.weight = int(not rs or over_all(node, kernel))
+            reader.weight = int(kernel.over_all(node))
             down = node.name in kernel.down
             _, place = run(node, index, folded, down)
-            own = node.layout.index(folded if down else index)
-            position = own if place is None else place
             weight = 0 if isinstance(node.loop, Reduction) and rs else 2 * reader.weight
-            reader.accesses.append(Access(position, weight, node.name, store=True))
+            reader.accesses.append(Access(place, weight, node.name, store=True))
     limits = _limits([*xs, *rs])
     return [replace(a, index=simplify(a.index, limits)) for a in reader.accesses], reader.cost
 

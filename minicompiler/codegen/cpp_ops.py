@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ..errors import Unsupported
+from .writer import INFIX
 
 TYPES = {
     torch.float64: "double",
@@ -29,11 +30,6 @@ TYPES = {
 MEMORY = TYPES | {torch.bool: "uint8_t"}
 HALVES = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
 
-INFIX = dict(
-    add="+", sub="-", mul="*", truediv="/", eq="==", ne="!=", lt="<", le="<=", gt=">", ge=">=",
-    logical_and="&", logical_or="|", logical_xor="^", bitwise_and="&", bitwise_or="|",
-    bitwise_xor="^",
-)  # fmt: skip
 # functions of math.cpp, for every type that the op allows
 OURS = (
     "exp exp2 expm1 log log2 log10 log1p sin cos tanh erf sigmoid minimum maximum sign fma "
@@ -45,6 +41,7 @@ BUILTIN = (
 ).split()
 OPS = {
     **{name: f"{{0}} {sign} {{1}}" for name, sign in INFIX.items()},
+    "truediv": "{0} / {1}",
     **{name: f"{name}({{all}})" for name in OURS},
     **{name: f"__builtin_{name}{{f}}({{all}})" for name in BUILTIN},
     "round": "__builtin_rint{f}({0})",

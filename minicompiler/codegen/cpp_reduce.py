@@ -1,44 +1,23 @@
 """The accumulators of C++ reductions: arrays with one partial result for each lane."""
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from .cpp_ops import MEMORY, TYPES, literal
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """How a kind of reduction starts, and goes on from `{0}` with `{1}`."""
-
-    start: Callable[[torch.dtype], Any]
-    combine: str
-
-
-def _lowest(dtype: torch.dtype) -> Any:
-    return -math.inf if dtype.is_floating_point else torch.iinfo(dtype).min
-
-
-def _highest(dtype: torch.dtype) -> Any:
-    return math.inf if dtype.is_floating_point else torch.iinfo(dtype).max
-
+from .writer import POSITIONS, neutral
 
 NOWHERE = "0x7fffffffffffffffLL"  # after every position
-
+# how a kind of reduction goes on from `{0}` with `{1}`
 FOLDS = {
-    "sum": Fold(lambda _: 0, "{0} + {1}"),
-    "prod": Fold(lambda _: 1, "{0} * {1}"),
-    "min": Fold(_highest, "minimum({0}, {1})"),
-    "max": Fold(_lowest, "maximum({0}, {1})"),
-    "any": Fold(lambda _: False, "{0} | {1}"),
-    "all": Fold(lambda _: True, "{0} & {1}"),
-}
-POSITIONS = {
-    "argmin": Fold(lambda d: True if d == torch.bool else _highest(d), "below"),
-    "argmax": Fold(lambda d: False if d == torch.bool else _lowest(d), "above"),
+    "sum": "{0} + {1}",
+    "prod": "{0} * {1}",
+    "min": "minimum({0}, {1})",
+    "max": "maximum({0}, {1})",
+    "any": "{0} | {1}",
+    "all": "{0} & {1}",
+    "argmin": "below",
+    "argmax": "above",
 }
 
 
@@ -58,10 +37,6 @@ class Accumulator:
     exact: bool
 
     @property
-    def fold(self) -> Fold:
-        return POSITIONS[self.kind] if self.at else FOLDS[self.kind]
-
-    @property
     def at(self) -> bool:
         """Is the result a position?"""
         return self.kind in POSITIONS
@@ -74,7 +49,7 @@ class Accumulator:
 
     def start(self) -> list[str]:
         """Lines that make empty lanes."""
-        empty = literal(self.fold.start(self.dtype), self.dtype)
+        empty = literal(neutral(self.kind, self.dtype), self.dtype)
         lines = [f"{MEMORY[self.dtype]} {self.name}_lanes[{self.lanes}];"]
         each = f"{self.name}_lanes[lane] = {empty};"
         if self.at:
@@ -92,13 +67,13 @@ class Accumulator:
         at = f"{self.name}_at[{lane}]"
         better = f"{self.name}_better"
         return [
-            f"const bool {better} = {self.fold.combine}({value}, {position}, {mine}, {at});",
+            f"const bool {better} = {FOLDS[self.kind]}({value}, {position}, {mine}, {at});",
             f"{mine} = {better} ? {value} : {mine};",
             f"{at} = {better} ? {position} : {at};",
         ]
 
     def _combined(self, a: str, b: str) -> str:
-        text = self.fold.combine.format(a, b)
+        text = FOLDS[self.kind].format(a, b)
         return f"{MEMORY[self.dtype]}({text})" if self.dtype.itemsize < 4 else text
 
     def flush(self) -> list[str]:
@@ -122,7 +97,7 @@ class Accumulator:
     def _one(self) -> str:
         """The lanes of a row as one value."""
         of = MEMORY[self.dtype]
-        both = f"[]({of} a, {of} b) -> {of} {{ return {self.fold.combine.format('a', 'b')}; }}"
+        both = f"[]({of} a, {of} b) -> {of} {{ return {FOLDS[self.kind].format('a', 'b')}; }}"
         return f"folded<{self.lanes}>({self.name}_lanes, {both})"
 
     def _halve(self) -> list[str]:

@@ -15,20 +15,20 @@ and %; canonical expressions put contiguous dimensions together again, so no pas
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from ..errors import Unsupported
 from ..ir import ops
-from ..ir.nodes import Computed, Extern, Index, Layout, Pointwise, Reduction, Scatter
+from ..ir.nodes import Computed, Extern, Index, Pointwise, Reduction, Scatter
 from ..ir.ops import result_dtype
 from ..symbolic.expr import Expr, Symbol, product, sym
 from ..symbolic.printing import to_triton
 from ..symbolic.ranges import index_range, simplify
 from .source import KernelSource
+from .writer import INFIX, POSITIONS, Value, Writer, neutral, run
 
 if TYPE_CHECKING:
     from ..schedule.plan import Kernel, Plan
@@ -68,8 +68,6 @@ TYPES = {
     torch.uint8: "tl.uint8",
     torch.bool: "tl.int1",
 }
-INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
-
 # One template an op; where floats and integers differ, the integer form is in INTEGER_OPS.
 LIBDEVICE = (
     "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh "
@@ -104,10 +102,6 @@ INTEGER_OPS = {
     "right_shift": "helpers.right_shift({}, {width})",
     "bitwise_not": "~{0}",
 }
-INFIX = dict(
-    add="+", sub="-", mul="*", eq="==", ne="!=", lt="<", le="<=", gt=">", ge=">=", logical_and="&",
-    logical_or="|", logical_xor="^", bitwise_and="&", bitwise_or="|", bitwise_xor="^",
-)  # fmt: skip
 COMMON_OPS = {
     **{name: f"{{0}} {sign} {{1}}" for name, sign in INFIX.items()},
     "logical_not": "{0} == 0",
@@ -122,66 +116,35 @@ DOUBLE_OPS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """How one kind of reduction starts, continues and ends."""
-
-    neutral: Callable[[torch.dtype], Any]
-    combine: str  # elementwise, for the accumulator of a loop
-    reduce: str  # over the last axis of a block
-
-
-def _lowest(dtype: torch.dtype) -> Any:
-    return -math.inf if dtype.is_floating_point else torch.iinfo(dtype).min
-
-
-def _highest(dtype: torch.dtype) -> Any:
-    return math.inf if dtype.is_floating_point else torch.iinfo(dtype).max
-
-
-FOLDS = {
-    "sum": Fold(lambda _: 0, "{0} + {1}", "tl.sum({0}, 1)"),
-    "prod": Fold(lambda _: 1, "{0} * {1}", "tl.reduce({0}, 1, helpers.times)"),
-    "min": Fold(_highest, "helpers.minimum({0}, {1})", "tl.reduce({0}, 1, helpers.minimum)"),
-    "max": Fold(_lowest, "helpers.maximum({0}, {1})", "tl.reduce({0}, 1, helpers.maximum)"),
-    "any": Fold(lambda _: False, "{0} | {1}", "tl.reduce({0}, 1, helpers.either)"),
-    "all": Fold(lambda _: True, "{0} & {1}", "tl.reduce({0}, 1, helpers.both)"),
-    "argmin": Fold(_highest, "helpers.argmin", "helpers.argmin"),
-    "argmax": Fold(_lowest, "helpers.argmax", "helpers.argmax"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A variable of the text."""
-
-    text: str
-    dtype: torch.dtype
+# the function of two values that each kind of reduction folds with
+FOLDS = dict(
+    sum="plus", prod="times", min="minimum", max="maximum", any="either", all="both",
+    argmin="argmin", argmax="argmax",
+)  # fmt: skip
 
 
 def emit(kernel: "Kernel", plan: "Plan") -> KernelSource:
     """The module of one kernel: a jitted function `NAME`, and `launch(*args, *symbols)`."""
-    return _Writer(kernel, plan.program.layouts()).source()
+    return _Writer(kernel, plan).source()
 
 
-class _Writer:
-    """Writes one kernel; is itself the handler under which the bodies are read."""
+class _Writer(Writer):
+    """Writes the module of one kernel."""
 
-    def __init__(self, kernel: "Kernel", layouts: dict[str, Layout]) -> None:
-        self.kernel, self.layouts = kernel, layouts
+    types = TYPES
+
+    def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
+        super().__init__(kernel, plan)
         self.body: list[str] = []
         self.depth = 1
-        self.known: dict[tuple[str, ...], Value] = {}  # text -> variable, within the current pass
-        self.count = self.indirects = 0
-        self.values: dict[str, Value] = {}  # buffers that are at hand in this pass
+        self.known: dict[tuple[str, torch.dtype], Value] = {}  # within the current pass
         self.masks: list[str] = []
-        self.symbols: dict[str, None] = {}
-        self.checks: list[str] = []
         self.xnumel, self.rnumel = product(kernel.ranges), product(kernel.folded)
-        self.ranges = {X: index_range(self.xnumel), R: index_range(self.rnumel)}
-        self.folds = bool(kernel.folded)
-        self.pointers = self._pointers()
-        self.nodes = {node.name: node for node in kernel.nodes}
+        self.ranges |= {X: index_range(self.xnumel), R: index_range(self.rnumel)}
+        self.depths = {X: 0, R: 0}
+        self.index = self.unflattened(X, kernel.ranges)
+        self.folded = self.unflattened(R, kernel.folded)
+        self.persistent = self.rnumel.is_const and int(self.rnumel) <= PERSISTENT
 
     # ---------------------------------------------------------------------------------- the module
 
@@ -195,45 +158,30 @@ class _Writer:
         parameters = [*self.pointers.values(), *self.symbols]
         constants = "".join(f", {name}: tl.constexpr" for name in blocks)
         options = "".join(f", {name}={value}" for name, value in blocks.items())
-        grid = f"triton.cdiv({self._text(self.xnumel)}, {blocks['XBLOCK']})"
+        grid = f"triton.cdiv({self.text(self.xnumel)}, {blocks['XBLOCK']})"
         if kernel.template is not None:
-            grid += f" * triton.cdiv({self._text(self.rnumel)}, {blocks['RBLOCK']})"
+            grid += f" * triton.cdiv({self.text(self.rnumel)}, {blocks['RBLOCK']})"
         jit = "@triton.jit(debug=True)" if self.checks else "@triton.jit"
-        text = (
+        return self.made(
             f"{HEADER}\n{jit}\ndef {kernel.name}({', '.join(parameters)}{constants}):\n"
             + "".join(f"{line}\n" for line in self.body)
             + f"\n\ndef launch({', '.join(parameters)}):\n"
             + f"    {kernel.name}[({grid},)]"
             + f"({', '.join(parameters)}{options}, num_warps={warps}, enable_fp_fusion=False)\n"
         )
-        return KernelSource(kernel.name, text, kernel.args, tuple(self.symbols), tuple(self.checks))
-
-    def _pointers(self) -> dict[str, str]:
-        kernel, names, counts = self.kernel, {}, {"in_out_ptr": 0, "in_ptr": 0, "out_ptr": 0}
-        for buffer in kernel.args:
-            kind = "in_out_ptr" if buffer in kernel.mutated else "in_ptr"
-            kind = "out_ptr" if buffer in kernel.writes else kind
-            names[buffer] = f"{kind}{counts[kind]}"
-            counts[kind] += 1
-        return names
 
     def _blocks(self) -> tuple[dict[str, int], int]:
         """Block sizes and warps: enough work for each thread, whole rows where they fit."""
+        rows, length = self._hint(self.xnumel), self._hint(self.rnumel)
         if self.kernel.template is not None:
-            narrow = self._hint(self.xnumel) <= 64 or self._hint(self.rnumel) <= 64
-            return dict(zip(("XBLOCK", "RBLOCK", "KBLOCK"), (64, 64, 32) if narrow else TILE)), 8
-        if not self.folds:
-            return {"XBLOCK": 1024 if self._hint(self.xnumel) >= 1 << 20 else 256}, 4
-        length = self._hint(self.rnumel)
+            sizes = (64, 64, 32) if min(rows, length) <= 64 else TILE
+            return dict(zip(("XBLOCK", "RBLOCK", "KBLOCK"), sizes)), 8
+        if not self.kernel.folded:
+            return {"XBLOCK": 1024 if rows >= 1 << 20 else 256}, 4
         whole = 1 << max(length - 1, 0).bit_length()
-        if self.persistent:
-            rows = max(1, min(64, 2048 // whole))
-            return {"XBLOCK": rows, "RBLOCK": whole}, 8 if whole > 2048 else 4
-        return {"XBLOCK": 1, "RBLOCK": 2048}, 8
-
-    @property
-    def persistent(self) -> bool:
-        return self.rnumel.is_const and int(self.rnumel) <= PERSISTENT
+        if not self.persistent:
+            return {"XBLOCK": 1, "RBLOCK": 2048}, 8
+        return {"XBLOCK": max(1, min(64, 2048 // whole)), "RBLOCK": whole}, 8 if whole > 2048 else 4
 
     def _hint(self, size: Expr) -> int:
         return int(size) if size.is_const else 1 << 20
@@ -242,44 +190,41 @@ class _Writer:
 
     def _write_body(self) -> None:
         wide = ".to(tl.int64)" if self._needs_int64() else ""
-        axis, other = ("[:, None]", "[None, :]") if self.folds else ("", "")
-        self.line(f"xnumel = {self._text(self.xnumel)}")
+        axis, other = ("[:, None]", "[None, :]") if self.kernel.folded else ("", "")
         start = f"tl.program_id(0){wide} * XBLOCK"
-        self.line(f"xindex = {start} + tl.arange(0, XBLOCK){axis}")
-        self.line("xmask = xindex < xnumel")
-        if not self.folds:
-            for node in self.kernel.nodes:
-                self._node(node)
+        self.line(
+            f"xnumel = {self.text(self.xnumel)}",
+            f"xindex = {start} + tl.arange(0, XBLOCK){axis}",
+            "xmask = xindex < xnumel",
+        )
+        block = f"tl.arange(0, RBLOCK){other}"
+        if self.kernel.folded:
+            self.line(f"rnumel = {self.text(self.rnumel)}")
+        if self.kernel.folded and not self.persistent:
+            for full, rows in self.kernel.in_passes():
+                self._loop(full, f"{block}{wide}")
+                self._nodes(rows)
             return
-        self.line(f"rnumel = {self._text(self.rnumel)}")
-        if self.persistent:
-            self.line(f"rindex = tl.arange(0, RBLOCK){other}")
-            self.line("rmask = rindex < rnumel")
-            for node in self.kernel.nodes:
-                self._node(node)
-        else:
-            self._loops(f"tl.arange(0, RBLOCK){other}{wide}")
+        if self.kernel.folded:
+            self.line(f"rindex = {block}", "rmask = rindex < rnumel")
+        self._nodes(self.kernel.nodes)
 
     def _write_product(self, extern: Extern) -> None:
         """Tiles in groups of 8 rows of tiles, so that neighbours share operands in the cache."""
         left, right = extern.args[-2:]
         (m, k), (_, n) = left.layout.size, right.layout.size
-        self.line(f"xnumel, rnumel, knumel = {self._text(m)}, {self._text(n)}, {self._text(k)}")
-        for text in PRODUCT_TILE:
-            self.line(text)
-        index = X, R
+        self.line(f"xnumel, rnumel, knumel = {self.text(m)}, {self.text(n)}, {self.text(k)}")
+        self.line(*PRODUCT_TILE, "for koffset in range(0, knumel, KBLOCK):")
         depth = sym("kindex")
-        self.ranges[depth] = index_range(k)
-        self.line("for koffset in range(0, knumel, KBLOCK):")
+        self.ranges[depth], self.depths[depth] = index_range(k), 1
         self.depth += 1
         self.line("koffsets = koffset + tl.arange(0, KBLOCK)")
-        for operand, ref, along, mask in (
-            ("left", left, (index[0], depth), "xmask & (kindex < knumel)"),
-            ("right", right, (depth, index[1]), "(kindex < knumel) & rmask"),
+        for operand, ref, along, mask, axis in (
+            ("left", left, (X, depth), "xmask & (kindex < knumel)", "None, :"),
+            ("right", right, (depth, R), "(kindex < knumel) & rmask", ":, None"),
         ):
-            self.line(f"kindex = koffsets[{'None, :' if operand == 'left' else ':, None'}]")
-            where = to_triton(simplify(ref.layout.index(along), self.ranges), self.ranges)
-            pointer = f"{self.pointers[ref.name]} + ({where})"
+            pointer = f"{self.pointers[ref.name]} + ({self.text(ref.layout.index(along))})"
+            self.line(f"kindex = koffsets[{axis}]")
             self.line(f"{operand} = tl.load({pointer}, {mask}, other=0)")
         exact = left.layout.dtype == torch.float32 and not torch.backends.cuda.matmul.allow_tf32
         precision = ", input_precision='ieee'" if exact else ""
@@ -288,188 +233,112 @@ class _Writer:
         (name,), (layout,) = extern.names, extern.layouts
         assert name is not None and layout is not None
         value = Value("acc", torch.float32)
-        with ops.handling(self):
-            if len(extern.args) == 3:  # addmm: the bias is added before the one rounding
-                bias = extern.args[0]
-                shift = (0,) * (2 - bias.layout.ndim)
-                at = bias.layout.index(index[len(shift) :])
-                value = self.default(
-                    "add", value, self.to_dtype(self.load(bias.name, at), torch.float32)
-                )
-            self.values[name] = value = self.to_dtype(value, layout.dtype)
-            if name not in self.kernel.internal:
-                where = self._text(layout.index(index))
-                self.line(
-                    f"tl.store({self.pointers[name]} + ({where}), {value.text}, xmask & rmask)"
-                )
-            for node in self.kernel.nodes:
-                self._node(node)
+        if len(extern.args) == 3:  # addmm: the bias is added before the one rounding
+            bias = extern.args[0]
+            at = bias.layout.index((X, R)[2 - bias.layout.ndim :])
+            bias = self.to_dtype(self.load(bias.name, at), torch.float32)
+            value = self.default("add", value, bias)
+        self._store(name, self.to_dtype(value, layout.dtype), layout.index((X, R)), True)
+        self._nodes(self.kernel.nodes)
 
     def _needs_int64(self) -> bool:
-        spans = [self._hint(self.layouts[name].numel) for name in self.kernel.args]
-        spans += [self._hint(self.xnumel * self.rnumel)]
-        reach = [
-            1 + sum((self._hint(n) - 1) * abs(self._hint(s)) for n, s in zip(at.size, at.stride))
-            for name in self.kernel.args
-            for at in (self.layouts[name],)
-        ]
-        return max([*spans, *reach], default=0) >= 1 << 31
+        reach = [self._hint(self.xnumel * self.rnumel)]
+        for at in map(self.layouts.__getitem__, self.kernel.args):
+            steps = zip(map(self._hint, at.size), map(self._hint, at.stride))
+            reach += [self._hint(at.numel), 1 + sum((n - 1) * abs(s) for n, s in steps)]
+        return max(reach) >= 1 << 31
 
-    def _loops(self, block: str) -> None:
-        """Passes over `folded`: each node in the first one where all that it reads is known."""
-        when: dict[str, int] = {}  # the pass of a node over `folded`; an x-node comes after it
-        for node in self.kernel.nodes:
-            needs = [when[b] + self._ends_pass(b, node) for b in _reads(node) if b in when]
-            when[node.name] = max(needs, default=0 if self._over_r(node) else -1)
-        for number in range(-1, max(when.values()) + 1):
-            here = [node for node in self.kernel.nodes if when[node.name] == number]
-            looped = [node for node in here if self._over_r(node)]
-            if looped:
-                reductions = [node for node in looped if isinstance(node.loop, Reduction)]
-                for node in reductions:
-                    self._start(node)
-                outside = dict(self.values), dict(self.known)
-                self.line("for roffset in range(0, rnumel, RBLOCK):")
-                self.depth += 1
-                self.line(f"rindex = roffset + {block}")
-                self.line("rmask = rindex < rnumel")
-                for node in looped:
-                    self._accumulate(node) if node in reductions else self._node(node)
-                self.depth -= 1
-                self.values, self.known = outside
-                for node in reductions:
-                    self._finish(node)
-            for node in here:
-                if not self._over_r(node):
-                    self._node(node)
-
-    def _over_r(self, node: Computed) -> bool:
-        return isinstance(node.loop, Reduction) or len(node.loop.ranges) > len(self.kernel.ranges)
-
-    def _ends_pass(self, buffer: str, reader: Computed) -> int:
-        """1 where `reader` must wait for the loop that makes `buffer` to end."""
-        made = self.nodes[buffer]
-        if isinstance(made.loop, Reduction):
-            return 1 if self._over_r(reader) else 0
-        return 1 if self._over_r(reader) and not self._over_r(made) else 0
-
-    def _node(self, node: Computed) -> None:
-        loop = node.loop
-        with ops.handling(self):
-            if isinstance(loop, Reduction):
-                self._reduce_block(node)
-            elif isinstance(loop, Scatter):
-                target = loop.target(self._index(node))
-                value = loop.inner(self._index(node))
-                pointer = self._pointer(node, node.layout.index(target))
-                call = "tl.atomic_add" if loop.mode == "add" else "tl.store"
-                self.line(f"{call}({pointer}, {value.text}, {self._mask(node)})")
-            else:
-                value = loop.inner(self._index(node))
-                self._store(node, value)
-
-    def _store(self, node: Computed, value: Value) -> None:
-        self.values[node.name] = value
-        if node.name in self.kernel.internal:
+    def _loop(self, nodes: Sequence[Computed], block: str) -> None:
+        """One pass over `folded`."""
+        if not nodes:
             return
-        pointer = self._pointer(node, node.layout.index(self._index(node)))
-        self.line(f"tl.store({pointer}, {value.text}, {self._mask(node)})")
+        folds = [(n, n.loop) for n in nodes if isinstance(n.loop, Reduction)]
+        accumulators = {}
+        for node, loop in folds:
+            if loop.kind in POSITIONS:
+                raise Unsupported("a Triton argmin or argmax over more than one block")
+            accumulators[node.name] = Value(self.fresh(), loop.dtype)
+            start = self._literal(neutral(loop.kind, loop.dtype), loop.dtype)
+            full = f"tl.full([XBLOCK, RBLOCK], {start}, {TYPES[loop.dtype]})"
+            self.line(f"{accumulators[node.name].text} = {full}")
+        outside = dict(self.values), dict(self.known)
+        self.line("for roffset in range(0, rnumel, RBLOCK):")
+        self.depth += 1
+        self.line(f"rindex = roffset + {block}", "rmask = rindex < rnumel")
+        self._nodes(nodes, accumulators)
+        self.depth -= 1
+        self.values, self.known = outside
+        for node, _ in folds:
+            self._fold(node, accumulators[node.name])
 
-    def _index(self, node: Computed) -> Index:
-        """The index of a node over its ranges: the flat symbols taken apart."""
-        index = unflattened(X, self.kernel.ranges)
-        if len(node.loop.ranges) > len(self.kernel.ranges):
-            index += unflattened(R, self.kernel.folded)
-        return tuple(simplify(i, self.ranges) for i in index)
+    def _nodes(
+        self, nodes: Sequence[Computed], accumulators: dict[str, Value] | None = None
+    ) -> None:
+        """What each node does in a block: folds end there, or go into `accumulators`."""
+        for node in nodes:
+            loop = node.loop
+            with ops.handling(self):
+                value, place = run(node, self.index, self.folded)
+            if isinstance(loop, Scatter):
+                call = "tl.atomic_add" if loop.mode == "add" else "tl.store"
+                self._store(node.name, value, place, self._wide(node), call)
+            elif not isinstance(loop, Reduction):
+                self._store(node.name, value, place, self._wide(node))
+            else:
+                outside = self.constant(neutral(loop.kind, value.dtype), value.dtype).text
+                text = f"tl.where(rmask & xmask, {value.text}, {outside})"
+                value = self.let(text, value.dtype)
+                if accumulators is None:
+                    self._fold(node, value)
+                else:
+                    total = accumulators[node.name].text
+                    self.line(f"{total} = helpers.{FOLDS[loop.kind]}({total}, {value.text})")
 
-    def _mask(self, node: Computed) -> str:
-        wide = self.folds and len(node.loop.ranges) > len(self.kernel.ranges)
-        return " & ".join(["xmask", *(["rmask"] if wide else [])])
+    def _wide(self, node: Computed) -> bool:
+        """Does the node store a whole block? Else one element a row."""
+        return len(node.loop.ranges) > len(self.kernel.ranges)
 
-    def _pointer(self, node: Computed, index: Expr) -> str:
-        name = self.pointers[self.kernel.memory(node.name)]
-        if not self.kernel.ranges and not index.free:  # one element: a block of one all the same
-            return f"{name} + {self._text(index)} + 0 * xindex"
-        return f"{name} + ({self._text(simplify(index, self.ranges))}{self._whole(index, node)})"
-
-    def _whole(self, index: Expr, node: Computed) -> str:
-        """An index that leaves an axis out still addresses a whole block."""
-        over_r = self.folds and len(node.loop.ranges) > len(self.kernel.ranges)
-        return "".join(
-            f" + 0 * {s}"
-            for s, wanted in (("xindex", True), ("rindex", over_r))
-            if wanted and sym(s) not in simplify(index, self.ranges).free
-        )
-
-    # ---------------------------------------------------------------------------------- reductions
-
-    def _inner(self, node: Computed) -> Value:
+    def _fold(self, node: Computed, block: Value) -> None:
+        """The result of a reduction for each row of `block`."""
         loop = node.loop
         assert isinstance(loop, Reduction)
-        index = tuple(simplify(i, self.ranges) for i in unflattened(X, self.kernel.ranges))
-        folded = tuple(simplify(i, self.ranges) for i in unflattened(R, self.kernel.folded))
-        value: Value = loop.inner(index, folded)
-        neutral = self._constant(FOLDS[loop.kind].neutral(value.dtype), value.dtype)
-        text = f"tl.where(rmask & xmask, {value.text}, {neutral})"
-        return self.let(text, value.dtype)
-
-    def _reduce_block(self, node: Computed) -> None:
-        self._fold(node, self._inner(node), "rindex + 0 * xindex")
-
-    def _fold(self, node: Computed, block: Value, positions: str) -> None:
-        loop = node.loop
-        assert isinstance(loop, Reduction)
-        if loop.kind in ("argmin", "argmax"):
-            at = self.let(f"({positions}).to(tl.int64)", torch.int64)
-            pair = f"tl.reduce(({block.text}, {at.text}), 1, {FOLDS[loop.kind].reduce})"
-            text = f"{pair}[1][:, None]"
+        both = f"helpers.{FOLDS[loop.kind]}"
+        if loop.kind in POSITIONS:
+            at = self.let("(rindex + 0 * xindex).to(tl.int64)", torch.int64)
+            text = f"tl.reduce(({block.text}, {at.text}), 1, {both})[1][:, None]"
+        elif loop.kind == "sum":  # Triton sums narrow integers in 32 bits
+            text = f"tl.sum({block.text}, 1)[:, None].to({TYPES[loop.dtype]})"
         else:
-            text = FOLDS[loop.kind].reduce.format(block.text) + "[:, None]"
-            if loop.kind == "sum":  # Triton sums narrow integers in 32 bits
-                text = f"{text}.to({TYPES[loop.dtype]})"
-        self._store_row(node, self.let(text, loop.dtype))
+            text = f"tl.reduce({block.text}, 1, {both})[:, None]"
+        self._store(node.name, self.let(text, loop.dtype), node.layout.index(self.index), False)
 
-    def _store_row(self, node: Computed, value: Value) -> None:
-        self.values[node.name] = value
-        if node.name not in self.kernel.internal:
-            index = tuple(simplify(i, self.ranges) for i in unflattened(X, self.kernel.ranges))
-            pointer = self._pointer(node, node.layout.index(index))
-            self.line(f"tl.store({pointer}, {value.text}, xmask)")
-
-    def _start(self, node: Computed) -> None:
-        loop = node.loop
-        assert isinstance(loop, Reduction)
-        if loop.kind in ("argmin", "argmax"):
-            raise Unsupported("a Triton argmin or argmax over more than one block")
-        neutral = FOLDS[loop.kind].neutral(loop.dtype)
-        text = self._literal(neutral, loop.dtype)
-        self.line(f"acc_{node.name} = tl.full([XBLOCK, RBLOCK], {text}, {TYPES[loop.dtype]})")
-
-    def _accumulate(self, node: Computed) -> None:
-        loop = node.loop
-        assert isinstance(loop, Reduction)
-        with ops.handling(self):
-            value = self._inner(node)
-        accumulator = f"acc_{node.name}"
-        self.line(f"{accumulator} = {FOLDS[loop.kind].combine.format(accumulator, value.text)}")
-
-    def _finish(self, node: Computed) -> None:
-        self._fold(node, Value(f"acc_{node.name}", node.loop.dtype), "")
+    def _store(
+        self, name: str, value: Value, place: Expr, wide: bool, call: str = "tl.store"
+    ) -> None:
+        self.values[name] = value
+        if name in self.kernel.internal:
+            return
+        place = simplify(place, self.ranges)
+        # an index that leaves an axis out still addresses a whole block
+        axes = {X: "xmask"} | ({R: "rmask"} if wide else {})
+        block = "".join(f" + 0 * {symbol}" for symbol in axes if symbol not in place.free)
+        pointer = f"{self.pointer(name)} + ({self.text(place)}{block})"
+        self.line(f"{call}({pointer}, {value.text}, {' & '.join(axes.values())})")
 
     # ------------------------------------------------------------------------------- the vocabulary
 
-    def line(self, text: str) -> None:
-        self.body.append("    " * self.depth + text)
+    def line(self, *texts: str) -> None:
+        self.body += ["    " * self.depth + text for text in texts]
 
     def let(self, text: str, dtype: torch.dtype) -> Value:
         """The variable that holds `text`; equal texts within a pass share one."""
-        key = (text, str(dtype))
-        if key not in self.known:
-            name = f"tmp{self.count}"
-            self.count += 1
-            self.line(f"{name} = {text}")
-            self.known[key] = Value(name, dtype)
-        return self.known[key]
+        if (text, dtype) not in self.known:
+            value = self.known[text, dtype] = Value(self.fresh(), dtype)
+            self.line(f"{value.text} = {text}")
+        return self.known[text, dtype]
+
+    def print(self, e: Expr) -> str:
+        return to_triton(e, self.ranges)
 
     def load(self, buffer: str, index: Expr) -> Value:
         if buffer in self.values:
@@ -477,57 +346,50 @@ class _Writer:
         if buffer in self.nodes:  # of an earlier pass: compute it again
             node = self.nodes[buffer]
             assert isinstance(node.loop, Pointwise)
-            self.values[buffer] = node.loop.inner(self._index(node))
+            self.values[buffer], _ = run(node, self.index, self.folded)
             return self.values[buffer]
         where = simplify(index, self.ranges)
         mask = " & ".join([*self._axes(where), *self.masks])
-        pointer = f"{self.pointers[self.kernel.memory(buffer)]} + ({self._text(where)})"
         dtype = self.layouts[buffer].dtype
         other = f", {mask}, other=0" if mask else ""
         cast = ".to(tl.int1)" if dtype == torch.bool else ""
-        return self.let(f"tl.load({pointer}{other}){cast}", dtype)
+        text = f"tl.load({self.pointer(buffer)} + ({self.text(where)}){other}){cast}"
+        return self.let(text, dtype)
 
     def _axes(self, index: Expr) -> list[str]:
         """Masks of the axes that an index runs over, those of indirect indices included."""
-        used = index.free
-        indirect = any(isinstance(s, Symbol) and s.name.startswith("ind") for s in used)
-        axes = ["xmask"] if X in used or indirect else []
-        return axes + (["rmask"] if self.folds and (R in used or indirect) else [])
+        indirect = any(isinstance(s, Symbol) and s.name.startswith("tmp") for s in index.free)
+        axes = {X: "xmask"} | ({R: "rmask"} if self.kernel.folded else {})
+        return [mask for symbol, mask in axes.items() if indirect or symbol in index.free]
 
     def constant(self, value: Any, dtype: torch.dtype) -> Value:
         if isinstance(value, Expr):
-            return self.let(f"{self._ones(self._text(value), dtype)}", dtype)
-        return Value(self._constant(value, dtype), dtype)
-
-    def _constant(self, value: Any, dtype: torch.dtype) -> str:
-        return self._ones(self._literal(value, dtype), dtype)
+            return self.index_expr(value, dtype)
+        return Value(self._ones(self._literal(value, dtype), dtype), dtype)
 
     def _ones(self, text: str, dtype: torch.dtype) -> str:
-        return f"tl.full([{'1, 1' if self.folds else '1'}], {text}, {TYPES[dtype]})"
+        return f"tl.full([{'1, 1' if self.kernel.folded else '1'}], {text}, {TYPES[dtype]})"
 
     def _literal(self, value: Any, dtype: torch.dtype) -> str:
-        if dtype == torch.bool:
-            return str(bool(value))
-        if dtype in INTEGERS:
-            return str(int(value))
+        if not dtype.is_floating_point:
+            return str(bool(value) if dtype == torch.bool else int(value))
         value = float(value)
         return repr(value) if math.isfinite(value) else f"float('{value}')"
 
     def index_expr(self, expr: Expr, dtype: torch.dtype) -> Value:
-        text = self._text(simplify(expr, self.ranges))
-        if not simplify(expr, self.ranges).free & {X, R} and "ind" not in text:
-            return self.let(self._ones(text, dtype), dtype)
-        return self.let(f"({text}).to({TYPES[dtype]})", dtype)
+        expr = simplify(expr, self.ranges)
+        text = self.text(expr)
+        if expr.free & self.depths.keys():  # else a number
+            return self.let(f"({text}).to({TYPES[dtype]})", dtype)
+        return self.let(self._ones(text, dtype), dtype)
 
     def indirect(self, value: Value, size: Expr, check: bool = True) -> Expr:
-        symbol = sym(f"ind{self.indirects}")
-        self.indirects += 1
+        symbol = sym(self.fresh())
         self.line(f"{symbol} = {value.text}")
-        self.ranges[symbol] = index_range(size)
+        self.ranges[symbol], self.depths[symbol] = index_range(size), 1
         if check:
-            message = f"index out of bounds: not in [0, {self._text(size)})"
-            self.checks.append(message)
-            inside = f"(0 <= {symbol}) & ({symbol} < {self._text(size)})"
+            message = self.checks[self.check(size) - 1]
+            inside = f"(0 <= {symbol}) & ({symbol} < {self.text(size)})"
             unused = "".join(f" | ~({m})" for m in [*self._axes(symbol), *self.masks])
             self.line(f'tl.device_assert({inside}{unused}, "{message}")')
         return symbol
@@ -538,7 +400,7 @@ class _Writer:
         self.masks.append(mask.text)
         value = body()
         self.masks.pop()
-        text = f"tl.where({mask.text}, {value.text}, {self._constant(other, dtype)})"
+        text = f"tl.where({mask.text}, {value.text}, {self.constant(other, dtype).text})"
         return self.let(text, dtype)
 
     def to_dtype(self, x: Value, dtype: torch.dtype) -> Value:
@@ -570,54 +432,10 @@ class _Writer:
         )
         return self.let(text, result_dtype(name, *(v.dtype for v in operands)))
 
-    def _text(self, e: Expr) -> str:
-        for s in sorted(e.free, key=repr):
-            if s not in (X, R) and not str(s).startswith("ind"):
-                self.symbols.setdefault(str(s))
-        return to_triton(e, self.ranges)
-
-
-def unflattened(flat: Expr, sizes: Sequence[Expr]) -> Index:
-    """The index along each of `sizes` of position `flat`, row-major."""
-    index: list[Expr] = []
-    for k, size in enumerate(sizes):
-        rest = product(sizes[k + 1 :])
-        index.append(flat // rest % size if k else flat // rest)
-    return tuple(index)
-
-
-class _Reads:
-    """The reading that only notes which buffers are loaded."""
-
-    def __init__(self) -> None:
-        self.seen: dict[str, None] = {}
-        self.indirects = 0
-
-    def load(self, buffer: str, index: Expr) -> None:
-        self.seen[buffer] = None
-
-    def indirect(self, value: None, size: Expr, check: bool = True) -> Expr:
-        self.indirects += 1
-        return sym(f"ind{self.indirects}")
-
-    def masked(self, mask: None, body: Callable[[], None], other: Any, dtype: Any) -> None:
-        body()
-
-    def default(self, name: str, *operands: Any) -> None:
-        return None
-
-    constant = index_expr = to_dtype = bitcast = random = lambda self, *args: None  # noqa: E731
-
-
-def _reads(node: Computed) -> Iterator[str]:
-    """The buffers that a node loads."""
-    loop, seen = node.loop, _Reads()
-    index = tuple(sym(f"i{k}") for k in range(len(loop.ranges)))
-    with ops.handling(seen):
-        if isinstance(loop, Reduction):
-            loop.inner(index, tuple(sym(f"r{k}") for k in range(len(loop.folded))))
-        else:
-            if isinstance(loop, Scatter):
-                loop.target(index)
-            loop.inner(index)
-    return iter(seen.seen)
+    def unflattened(self, at: Expr, sizes: Sequence[Expr]) -> Index:
+        """The index along each of `sizes` of the row-major position `at`."""
+        places = [at // product(sizes[k + 1 :]) for k in range(len(sizes))]
+        places = [
+            place % size if k else place for k, (place, size) in enumerate(zip(places, sizes))
+        ]
+        return tuple(simplify(place, self.ranges) for place in places)

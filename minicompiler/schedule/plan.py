@@ -1,11 +1,12 @@
 """What a schedule is: steps in order, each an allocation, a launch, a call or an end of life."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import torch
 
-from ..ir.nodes import Computed, Extern, Layout, Program, references
+from ..ir.nodes import Computed, Extern, Layout, Program, Reduction, references
 from ..symbolic.expr import Expr
 
 
@@ -49,6 +50,20 @@ class Kernel:
     def args(self) -> tuple[str, ...]:
         """The buffers that a launch passes, in order: in place, read, written."""
         return (*self.mutated, *(r for r in self.reads if r not in self.mutated), *self.writes)
+
+    def over_all(self, node: Computed) -> bool:
+        """Does the node run over `folded` too?"""
+        if not self.folded or isinstance(node.loop, Reduction):
+            return True
+        return len(node.loop.ranges) > len(self.ranges)
+
+    def in_passes(self) -> Iterator[tuple[list[Computed], list[Computed]]]:
+        """Pass by pass the nodes of a loop over `folded`, and those that follow it once a row."""
+        when = self.passes or (0,) * len(self.nodes)
+        for number in range(-1, max(when) + 1):
+            here = [node for node, its in zip(self.nodes, when) if its == number]
+            full = [node for node in here if self.over_all(node)]
+            yield full, [node for node in here if node not in full]
 
     def memory(self, name: str) -> str:
         """Which of `args` is the memory of `name`: what is written in place has an older name."""

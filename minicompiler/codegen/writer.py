@@ -1,0 +1,127 @@
+"""What the writers of C++ and of Triton share: they are handlers under which bodies are read."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..errors import Unsupported
+from ..ir.nodes import Computed, Index, Layout, Reduction, Scatter
+from ..ir.nodes import Value as Body
+from ..symbolic.expr import Expr, Symbol, add_all, product
+from ..symbolic.ranges import Interval, simplify
+from .source import KernelSource
+
+if TYPE_CHECKING:
+    from ..schedule.plan import Kernel, Plan
+
+# ops that both languages write as a sign between operands
+INFIX = dict(
+    add="+", sub="-", mul="*", eq="==", ne="!=", lt="<", le="<=", gt=">", ge=">=", logical_and="&",
+    logical_or="|", logical_xor="^", bitwise_and="&", bitwise_or="|", bitwise_xor="^",
+)  # fmt: skip
+NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}
+POSITIONS = ("argmin", "argmax")  # the kinds of reduction whose result is a position
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A variable or constant of the text. `depth`: of the block that knows it, 0 the outermost."""
+
+    text: str
+    dtype: torch.dtype
+    depth: int = 0
+    expr: Expr | None = None  # of an index used as a value
+    number: Any = None  # of a constant
+
+
+def neutral(kind: str, dtype: torch.dtype) -> Any:
+    """What a reduction starts with."""
+    if kind in NEUTRAL:
+        return NEUTRAL[kind]
+    low = kind.endswith("max")
+    if dtype == torch.bool:
+        return not low
+    if dtype.is_floating_point:
+        return -math.inf if low else math.inf
+    return torch.iinfo(dtype).min if low else torch.iinfo(dtype).max
+
+
+def flat(sizes: Sequence[Expr], index: Sequence[Expr]) -> Expr:
+    """The row-major position of `index`."""
+    return add_all(i * product(sizes[k + 1 :]) for k, i in enumerate(index))
+
+
+def run(node: Computed, index: Index, folded: Index, down: bool = False) -> tuple[Body, Expr]:
+    """The value of a node at a point of the kernel's space, and where it goes."""
+    loop, layout = node.loop, node.layout
+    if isinstance(loop, Reduction):
+        index, folded = (folded, index) if down else (index, folded)
+        return loop.inner(index, folded), layout.index(index)
+    here = (*index, *folded)[: len(loop.ranges)]
+    target = loop.target(here) if isinstance(loop, Scatter) else here
+    return loop.inner(here), layout.index(target)
+
+
+class Writer:
+    """Writes one kernel. `depths` are those of the symbols that the text itself defines."""
+
+    types: Mapping[torch.dtype, str]
+
+    def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
+        self.kernel, self.layouts = kernel, plan.program.layouts()
+        self.layouts |= {node.name: node.layout for node in kernel.nodes}
+        self.nodes = {node.name: node for node in kernel.nodes}
+        self.ranges: dict[Expr, Interval] = {
+            size: Interval(2, 2**62)  # 0 and 1 never become symbols
+            for layout in plan.program.inputs.values()
+            if isinstance(layout, Layout)
+            for size in layout.size
+            if isinstance(size, Symbol)
+        }
+        self.depths: dict[Expr, int] = {}
+        self.values: dict[str, Value] = {}  # of buffers: what is in a variable here
+        self.symbols: dict[str, str] = {}  # parameters, and their sorts
+        self.checks: list[str] = []
+        self.count = 0
+        self.pointers: dict[str, str] = {}
+        counts = dict.fromkeys(("in_out_ptr", "in_ptr", "out_ptr"), 0)
+        for buffer in kernel.args:
+            if self.layouts[buffer].dtype not in self.types:
+                raise Unsupported(f"kernels for the dtype {self.layouts[buffer].dtype}")
+            kind = "in_out_ptr" if buffer in kernel.mutated else "in_ptr"
+            kind = "out_ptr" if buffer in kernel.writes else kind
+            self.pointers[buffer] = f"{kind}{counts[kind]}"
+            counts[kind] += 1
+
+    def made(self, text: str) -> KernelSource:
+        kernel = self.kernel
+        return KernelSource(kernel.name, text, kernel.args, tuple(self.symbols), tuple(self.checks))
+
+    def print(self, e: Expr) -> str:
+        """The expression in the language that is written."""
+        raise NotImplementedError
+
+    def text(self, e: Expr) -> str:
+        """An index expression; the symbols in it become parameters."""
+        e = simplify(e, self.ranges)
+        for symbol in sorted(e.free, key=str):
+            if symbol not in self.depths:
+                self.symbols.setdefault(str(symbol), symbol.sort)
+        return self.print(e)
+
+    def fresh(self) -> str:
+        self.count += 1
+        return f"tmp{self.count - 1}"
+
+    def pointer(self, buffer: str) -> str:
+        return self.pointers[self.kernel.memory(buffer)]
+
+    def check(self, size: Expr) -> int:
+        """The number, from 1, of the check of an index into a dimension of `size`."""
+        message = f"index out of range: a dimension has size {size}"
+        if message not in self.checks:
+            self.checks.append(message)
+        return self.checks.index(message) + 1
