@@ -268,14 +268,12 @@ class _Writer(Writer):
                     self.vectors(last, f"{name}_tile", stops[1])
 
             self.around(rest, tiles, tile)
-        elif not outer and (pragma := self.parallel(1)):
-            self.vectors(last, "0", size, pragma.replace("for", "for simd", 1))
-        elif few and self.parallel(1) and not (last.size.is_const and int(last.size) < 2 * CHUNK):
-            chunks = loop_text(f"{name}_chunk", "0", size, CHUNK)
-            piece = lambda: self.vectors(
-                last, f"{name}_chunk", self.stop(last, f"{name}_chunk", CHUNK)
+        elif few and self.parallel(1):
+            start = f"{name}_chunk"
+            chunks = loop_text(start, "0", size, CHUNK)
+            self.around(
+                outer, [chunks], lambda: self.vectors(last, start, self.stop(last, start, CHUNK))
             )
-            self.around(outer, [chunks], piece)
         else:
             self.around(outer, [], lambda: self.vectors(last, "0", size))
 
@@ -287,10 +285,18 @@ class _Writer(Writer):
         self.line(f"const int64_t {stop} = {smaller(f'{start} + {step}', self.text(axis.size))};")
         return stop
 
-    def vectors(self, axis: Axis, start: str, stop: str, pragma: str = "#pragma omp simd") -> None:
+    def vectors(self, axis: Axis, start: str, stop: str) -> None:
         """All nodes in one loop."""
-        with self.block(pragma, loop_text(axis.name, start, stop), axes=[axis]):
+        with self.block("#pragma omp simd", loop_text(axis.name, start, stop), axes=[axis]):
             self.run_nodes(self.kernel.nodes)
+
+    @contextlib.contextmanager
+    def lanes(self, axis: Axis, start: str, count: object) -> Iterator[None]:
+        """So many points of `axis` side by side."""
+        with self.block("#pragma omp simd", loop_text("lane", "0", str(count))):
+            self.define(axis)
+            self.line(f"const int64_t {axis.name} = {start} + lane;")
+            yield
 
     # -------------------------------------------------------------------------------------- passes
 
@@ -355,17 +361,11 @@ class _Writer(Writer):
 
     def results(self, folds: list[Computed]) -> None:
         """What the accumulators hold, where others find it."""
-        columns = self.nest.columns
-        for node in folds:
-            fold, number = self.folds[node.name], self.number[node.name]
-            if columns:
-                self.arrays[node.name] = f"col{number}" if fold.at else f"{fold.name}_lanes"
-            if columns and fold.at:
-                self.line(f"int64_t col{number}[{self.strip}];")
+        columns, internal = self.nest.columns, self.kernel.internal
         if columns:  # accumulators of other columns are results as they are
-            folds = [
-                n for n in folds if self.folds[n.name].at or n.name not in self.kernel.internal
-            ]
+            made = {node.name: self.folds[node.name] for node in folds}
+            self.arrays |= {k: f"{f.name}_{'at' if f.at else 'lanes'}" for k, f in made.items()}
+            folds = [n for n in folds if made[n.name].at or n.name not in internal]
         with self.lane_loop() if columns and folds else contextlib.nullcontext():
             for node in folds:
                 fold = self.folds[node.name]
@@ -399,32 +399,19 @@ class _Writer(Writer):
             with self.block("" if adds else "#pragma omp simd", loop, axes=[axis]):
                 self.run_nodes(nodes)
             return
-        block = f"{axis.name}_block"
+        block, rest = f"{axis.name}_block", f"({stop} - {start}) % {lanes}"
         head = f"for (int64_t {block} = {start}; {block} + {lanes} <= {stop}; {block} += {lanes})"
-        with self.block(head), self.block("#pragma omp simd", loop_text("lane", "0", str(lanes))):
-            self.define(axis)
-            self.line(f"const int64_t {axis.name} = {block} + lane;")
+        with self.block(head), self.lanes(axis, block, lanes):
             self.run_nodes(nodes)
-        if axis.size % lanes == 0:
-            return
-        rest, left = self.text(axis.size // lanes * lanes), self.text(axis.size % lanes)
-        if start != "0":
-            left = f"({stop} - {start}) % {lanes}"
-            rest = f"{stop} - {left}"
-        with self.block("#pragma omp simd", loop_text("lane", "0", left)):
-            self.define(axis)
-            self.line(f"const int64_t {axis.name} = {rest} + lane;")
-            self.run_nodes(nodes)
+        if axis.size % lanes != 0:
+            with self.lanes(axis, f"{stop} - {rest}", rest):
+                self.run_nodes(nodes)
 
-    @contextlib.contextmanager
-    def lane_loop(self) -> Iterator[None]:
+    def lane_loop(self) -> contextlib.AbstractContextManager[None]:
         """The columns of a strip, side by side."""
         axis = self.nest.outer[-1]
-        stop = str(self.strip) if axis.size % self.strip == 0 else "lanes"
-        with self.block("#pragma omp simd", loop_text("lane", "0", stop)):
-            self.define(axis)
-            self.line(f"const int64_t {axis.name} = {axis.name}_strip + lane;")
-            yield
+        count = self.strip if axis.size % self.strip == 0 else "lanes"
+        return self.lanes(axis, f"{axis.name}_strip", count)
 
     def once_a_row(self, nodes: list[Computed]) -> None:
         """Nodes over `ranges` alone."""

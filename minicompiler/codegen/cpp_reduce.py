@@ -16,8 +16,8 @@ FOLDS = {
     "max": "maximum({0}, {1})",
     "any": "{0} | {1}",
     "all": "{0} & {1}",
-    "argmin": "below",
-    "argmax": "above",
+    "argmin": "better<false>",
+    "argmax": "better<true>",
 }
 
 

@@ -35,16 +35,15 @@ template <> struct Real<double> {
     static constexpr double tanh_one = 19.1, round = 0x1.8p52;
 };
 
+template <class To, class From> static inline To bitcast(From x) {
+    To y;
+    __builtin_memcpy(&y, &x, sizeof y);
+    return y;
+}
 template <class T> static inline typename Real<T>::Word bits(T x) {
-    typename Real<T>::Word word;
-    __builtin_memcpy(&word, &x, sizeof x);
-    return word;
+    return bitcast<typename Real<T>::Word>(x);
 }
-template <class T> static inline T from_bits(typename Real<T>::Word word) {
-    T x;
-    __builtin_memcpy(&x, &word, sizeof x);
-    return x;
-}
+template <class T> static inline T from_bits(typename Real<T>::Word x) { return bitcast<T>(x); }
 
 static inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
@@ -265,27 +264,18 @@ template <int N, class T, class F> static inline T folded(T* lanes, F both) {
 }
 
 // Does value v at position p come before the best so far? A NaN wins, then the first position.
-template <class T, class P> static inline bool above(T v, P p, T best, P at) {
-    bool equal = (v == best) | ((v != v) & (best != best));
-    return (v > best) | ((v != v) & (best == best)) | (equal & (p < at));
-}
-template <class T, class P> static inline bool below(T v, P p, T best, P at) {
-    bool equal = (v == best) | ((v != v) & (best != best));
-    return (v < best) | ((v != v) & (best == best)) | (equal & (p < at));
-}
-
-template <class To, class From> static inline To bitcast(From x) {
-    To y;
-    __builtin_memcpy(&y, &x, sizeof y);
-    return y;
+template <bool most, class T, class P> static inline bool better(T v, P p, T best, P at) {
+    bool equal = (v == best) | ((v != v) & (best != best)), beyond = most ? v > best : v < best;
+    return beyond | ((v != v) & (best == best)) | (equal & (p < at));
 }
 
 template <class T> static inline T sign(T x) { return T((x > T(0)) - (x < T(0))); }
 
-static inline float fmod(float a, float b) { return __builtin_fmodf(a, b); }
-static inline double fmod(double a, double b) { return __builtin_fmod(a, b); }
+// in double what is exact for floats is exact
+template <class T> static inline constexpr bool is_real() { return T(0.5) != T(0); }
 template <class T> static inline T fmod(T a, T b) {
-    return T(-1) < T(0) && b == T(-1) ? T(0) : T(a % b);  // the lowest number % -1 traps
+    if constexpr (is_real<T>()) return T(__builtin_fmod(a, b));
+    else return T(-1) < T(0) && b == T(-1) ? T(0) : T(a % b);  // the lowest number % -1 traps
 }
 
 // the sign of the divisor, as in Python
@@ -295,34 +285,28 @@ template <class T> static inline T remainder(T a, T b) {
 }
 
 // the compiler takes an exponent of 0.5 for a square root, which differs at -inf and at -0
-static inline float pow(float a, float b) {
-    if (b == 0.5f) return a == -__builtin_inff() ? __builtin_inff() : __builtin_sqrtf(a + 0.0f);
-    return __builtin_powf(a, b);
-}
-static inline double pow(double a, double b) {
-    if (b == 0.5) return a == -__builtin_inf() ? __builtin_inf() : __builtin_sqrt(a + 0.0);
-    return __builtin_pow(a, b);
+template <class T> static inline T pow(T a, T b) {
+    if (b == T(0.5)) return a == -Real<T>::inf ? Real<T>::inf : T(__builtin_sqrt(a + T(0)));
+    return sizeof(T) == 4 ? T(__builtin_powf(a, b)) : T(__builtin_pow(a, b));
 }
 
 template <class T> static inline T truncdiv(T a, T b) {
-    return T(-1) < T(0) && b == T(-1) ? T(-a) : T(a / b);
+    if constexpr (is_real<T>()) return T(__builtin_trunc(a / b));
+    else return T(-1) < T(0) && b == T(-1) ? T(-a) : T(a / b);
 }
-static inline float truncdiv(float a, float b) { return __builtin_truncf(a / b); }
-static inline double truncdiv(double a, double b) { return __builtin_trunc(a / b); }
 
 template <class T> static inline T floordiv(T a, T b) {
-    T q = truncdiv(a, b);
-    return T(q - (T(a - q * b) != T(0) && (a < T(0)) != (b < T(0))));
+    if constexpr (is_real<T>()) {
+        T m = fmod(a, b), q = (a - m) / b;
+        q = m != T(0) && (m < T(0)) != (b < T(0)) ? q - T(1) : q;
+        T whole = T(__builtin_floor(q));
+        whole = q - whole > T(0.5) ? whole + T(1) : whole;
+        return b == T(0) ? a / b : q == T(0) ? copysign(T(0), a / b) : whole;
+    } else {
+        T q = truncdiv(a, b);
+        return T(q - (T(a - q * b) != T(0) && (a < T(0)) != (b < T(0))));
+    }
 }
-template <class T> static inline T floordiv_real(T a, T b, T nearest_below(T)) {
-    T m = fmod(a, b), q = (a - m) / b;
-    q = m != T(0) && (m < T(0)) != (b < T(0)) ? q - T(1) : q;
-    T whole = nearest_below(q);
-    whole = q - whole > T(0.5) ? whole + T(1) : whole;
-    return b == T(0) ? a / b : q == T(0) ? copysign(T(0), a / b) : whole;
-}
-static inline float floordiv(float a, float b) { return floordiv_real(a, b, __builtin_floorf); }
-static inline double floordiv(double a, double b) { return floordiv_real(a, b, __builtin_floor); }
 
 // A count outside 0 ... width-1 shifts everything out.
 template <class T> static inline T left_shift(T a, T n) {
