@@ -399,7 +399,8 @@ class _Writer(Writer):
             with self.block("" if adds else "#pragma omp simd", loop, axes=[axis]):
                 self.run_nodes(nodes)
             return
-        block, rest = f"{axis.name}_block", f"({stop} - {start}) % {lanes}"
+        block, whole = f"{axis.name}_block", self.text(axis.size % lanes)
+        rest = whole if start == "0" else f"({stop} - {start}) % {lanes}"
         head = f"for (int64_t {block} = {start}; {block} + {lanes} <= {stop}; {block} += {lanes})"
         with self.block(head), self.lanes(axis, block, lanes):
             self.run_nodes(nodes)

@@ -16,16 +16,8 @@ TYPES = {
     torch.float32: "float",
     torch.bfloat16: "uint16_t",  # as bits; so is float16
     torch.float16: "uint16_t",
-    torch.int64: "int64_t",
-    torch.int32: "int32_t",
-    torch.int16: "int16_t",
-    torch.int8: "int8_t",
-    torch.uint64: "uint64_t",
-    torch.uint32: "uint32_t",
-    torch.uint16: "uint16_t",
-    torch.uint8: "uint8_t",
     torch.bool: "bool",
-}
+} | {getattr(torch, f"{u}int{n}"): f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)}
 # in memory a bool is a byte, as vectors have it
 MEMORY = TYPES | {torch.bool: "uint8_t"}
 HALVES = {torch.bfloat16: "bfloat16", torch.float16: "float16"}

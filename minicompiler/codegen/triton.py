@@ -56,66 +56,34 @@ xmask, rmask = xindex < xnumel, rindex < rnumel
 acc = tl.zeros((XBLOCK, RBLOCK), tl.float32)
 """.splitlines()
 
-TYPES = {
-    torch.float64: "tl.float64",
-    torch.float32: "tl.float32",
-    torch.bfloat16: "tl.bfloat16",
-    torch.float16: "tl.float16",
-    torch.int64: "tl.int64",
-    torch.int32: "tl.int32",
-    torch.int16: "tl.int16",
-    torch.int8: "tl.int8",
-    torch.uint8: "tl.uint8",
-    torch.bool: "tl.int1",
+TYPES = {torch.bool: "tl.int1"} | {
+    getattr(torch, name): f"tl.{name}"
+    for name in "float64 float32 bfloat16 float16 int64 int32 int16 int8 uint8".split()
 }
-# One template an op; where floats and integers differ, the integer form is in INTEGER_OPS.
+
 LIBDEVICE = (
     "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh "
-    "asinh acosh atanh erf erfc lgamma floor ceil trunc pow atan2 copysign fmod"
+    "asinh acosh atanh erf erfc lgamma floor ceil trunc pow atan2 copysign"
 ).split()
-FLOAT_OPS = {
-    **{name: f"libdevice.{name}({{}})" for name in LIBDEVICE},
-    "round": "libdevice.nearbyint({})",
-    "sigmoid": "helpers.sigmoid({})",
-    "reciprocal": "helpers.reciprocal({})",
-    "truediv": "tl.div_rn({0}, {1})",
-    "floordiv": "helpers.floordiv_float({})",
-    "truncdiv": "libdevice.trunc(tl.div_rn({0}, {1}))",
-    "remainder": "helpers.remainder_float({})",
-    "minimum": "helpers.minimum({})",
-    "maximum": "helpers.maximum({})",
+# functions of triton_helpers for every dtype that the op allows
+HELPERS = (
+    "sigmoid reciprocal truediv floordiv truncdiv remainder fmod minimum maximum sign left_shift "
+    "right_shift"
+).split()
+OPS = {
+    **{name: f"{{0}} {sign} {{1}}" for name, sign in INFIX.items()},
+    **{name: f"libdevice.{name}({{all}})" for name in LIBDEVICE},
+    **{name: f"helpers.{name}({{all}})" for name in HELPERS},
+    "round": "libdevice.nearbyint({0})",
     "isnan": "{0} != {0}",
     "isinf": "tl.abs({0}) == float('inf')",
     "signbit": "{0}.to({bits}, bitcast=True) < 0",
     "neg": "-{0}",
     "abs": "tl.abs({0})",
-    "sign": "helpers.sign({0})",
-}
-INTEGER_OPS = {
-    "floordiv": "helpers.floordiv({})",
-    "truncdiv": "{0} // {1}",
-    "remainder": "helpers.remainder({})",
-    "fmod": "{0} % {1}",
-    "minimum": "tl.minimum({})",
-    "maximum": "tl.maximum({})",
-    "left_shift": "helpers.left_shift({}, {width})",
-    "right_shift": "helpers.right_shift({}, {width})",
     "bitwise_not": "~{0}",
-}
-COMMON_OPS = {
-    **{name: f"{{0}} {sign} {{1}}" for name, sign in INFIX.items()},
     "logical_not": "{0} == 0",
-    "where": "tl.where({})",
+    "where": "tl.where({all})",
 }
-# double precision divides exactly, and Triton has no div_rn for it
-DOUBLE_OPS = {
-    "truediv": "{0} / {1}",
-    "truncdiv": "libdevice.trunc({0} / {1})",
-    "reciprocal": "1.0 / {0}",
-    "sigmoid": "helpers.sigmoid64({})",
-}
-
-
 # the function of two values that each kind of reduction folds with
 FOLDS = dict(
     sum="plus", prod="times", min="minimum", max="maximum", any="either", all="both",
@@ -420,16 +388,11 @@ class _Writer(Writer):
 
     def default(self, name: str, *operands: Value) -> Value:
         last = operands[-1].dtype
-        tables = [COMMON_OPS, FLOAT_OPS if last.is_floating_point else INTEGER_OPS]
-        tables = [DOUBLE_OPS, *tables] if last == torch.float64 else tables + [FLOAT_OPS]
-        template = next((t[name] for t in tables if name in t), None)
-        if template is None or any(v.dtype not in TYPES for v in operands):
-            raise Unsupported(f"no Triton text for {name} of {last}")
+        if name not in OPS or any(v.dtype not in TYPES for v in operands):
+            raise Unsupported(f"Triton for the op {name} of {last}")
         texts = [v.text for v in operands]
-        bits = {4: "tl.int32", 8: "tl.int64"}.get(last.itemsize, "tl.int16")
-        text = template.replace("{}", ", ".join(texts)).format(
-            *texts, bits=bits, width=last.itemsize * 8
-        )
+        bits = f"tl.int{8 * last.itemsize}"
+        text = OPS[name].format(*texts, all=", ".join(texts), bits=bits)
         return self.let(text, result_dtype(name, *(v.dtype for v in operands)))
 
     def unflattened(self, at: Expr, sizes: Sequence[Expr]) -> Index:

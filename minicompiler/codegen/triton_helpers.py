@@ -57,61 +57,66 @@ def sign(x):
 
 
 @triton.jit
-def sigmoid(x):
-    return tl.div_rn(tl.full(x.shape, 1, x.dtype), 1 + libdevice.exp(-x))
-
-
-@triton.jit
-def sigmoid64(x):
-    return 1 / (1 + libdevice.exp(-x))
+def truediv(a, b):
+    """Rounded once: double precision divides exactly, and Triton has no div_rn for it."""
+    return a / b if a.dtype.is_fp64() else tl.div_rn(a, b)
 
 
 @triton.jit
 def reciprocal(x):
-    return tl.div_rn(tl.full(x.shape, 1, x.dtype), x)
+    return truediv(tl.full(x.shape, 1, x.dtype), x)
 
 
 @triton.jit
-def floordiv(a, b):
-    """Integers, rounding down; `//` is C's and rounds toward zero."""
-    q = a // b
-    return tl.where((a % b != 0) & ((a < 0) != (b < 0)), q - 1, q)
+def sigmoid(x):
+    return reciprocal(1 + libdevice.exp(-x))
+
+
+@triton.jit
+def truncdiv(a, b):
+    """Rounding toward zero, as `//` of integers, which is C's."""
+    return libdevice.trunc(truediv(a, b)) if a.dtype.is_floating() else a // b
+
+
+@triton.jit
+def fmod(a, b):
+    return libdevice.fmod(a, b) if a.dtype.is_floating() else a % b
 
 
 @triton.jit
 def remainder(a, b):
-    """Integers, with the divisor's sign."""
-    r = a % b
+    """With the divisor's sign."""
+    r = fmod(a, b)
     return tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)
 
 
 @triton.jit
-def remainder_float(a, b):
-    r = libdevice.fmod(a, b)
-    return tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)
-
-
-@triton.jit
-def floordiv_float(a, b):
-    """As torch.floor_divide: by way of fmod, so that -1e-20 // 1 is -1 and 1 // 0.1 is 9."""
-    r = libdevice.fmod(a, b)
-    q = (a - r) / b
+def floordiv(a, b):
+    """Rounding down. Floats by way of fmod, so that -1e-20 // 1 is -1 and 1 // 0.1 is 9."""
+    r = fmod(a, b)
+    if a.dtype.is_floating():
+        q = (a - r) / b
+    else:
+        q = a // b
     q = tl.where((r != 0) & ((r < 0) != (b < 0)), q - 1, q)
-    down = libdevice.floor(q)
-    down = tl.where(q - down > 0.5, down + 1, down)
-    return tl.where(b == 0, a / b, tl.where(q == 0, libdevice.copysign(q * 0, a / b), down))
+    if a.dtype.is_floating():
+        down = libdevice.floor(q)
+        down = tl.where(q - down > 0.5, down + 1, down)
+        q = tl.where(b == 0, a / b, tl.where(q == 0, libdevice.copysign(q * 0, a / b), down))
+    return q
 
 
 @triton.jit
-def left_shift(a, n, WIDTH: tl.constexpr):
-    outside = (n < 0) | (n >= WIDTH)
+def left_shift(a, n):
+    outside = (n < 0) | (n >= a.dtype.primitive_bitwidth)
     return tl.where(outside, a * 0, a << tl.where(outside, n * 0, n))
 
 
 @triton.jit
-def right_shift(a, n, WIDTH: tl.constexpr):
-    outside = (n < 0) | (n >= WIDTH)
-    return a >> tl.where(outside, n * 0 + (WIDTH - 1), n)
+def right_shift(a, n):
+    width: tl.constexpr = a.dtype.primitive_bitwidth
+    outside = (n < 0) | (n >= width)
+    return a >> tl.where(outside, n * 0 + (width - 1), n)
 
 
 @triton.jit

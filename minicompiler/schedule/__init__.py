@@ -34,14 +34,13 @@ def schedule(program: Program) -> Plan:
     nodes = dependencies(program)
     fusion = Fusion(program, nodes, successors(nodes))
     apart = planned(program, fusion.in_order())
-    if not config.fusion:
-        return counted(apart)
-    plan = planned(program, fusion.run())
+    plan = planned(program, fusion.run()) if config.fusion else apart
     if plan.peak_bytes > apart.peak_bytes * SLACK + 4096:
         reason = f"fused loops need {plan.peak_bytes} bytes at the peak, {apart.peak_bytes} apart"
         current().why(Why("schedule", program.name, "siblings not fused", reason))
         plan = planned(program, Fusion(program, nodes, successors(nodes), siblings=False).run())
-    return counted(plan)
+    current().count("kernels", sum(isinstance(step, Launch) for step in plan.steps))
+    return plan
 
 
 def planned(program: Program, groups: list[Group]) -> Plan:
@@ -76,21 +75,11 @@ def planned(program: Program, groups: list[Group]) -> Plan:
 
 def kernel_name(program: Program, group: Group, number: int) -> str:
     """What it computes, and its number: fused_add_gelu_3."""
-    found: dict[str, None] = {}
-    for node in group.nodes:
-        for origin in program.origins.get(node.about.name, ()):
-            if origin.isidentifier():
-                found[
-                    re.sub(r"(_(default|tensor|scalar|dim|int|list|self))*_*\d*$", "", origin)
-                ] = None
+    origins = [o for node in group.nodes for o in program.origins.get(node.about.name, ())]
+    ending = r"(_(default|tensor|scalar|dim|int|list|self))*_*\d*$"
+    found = dict.fromkeys(re.sub(ending, "", o) for o in origins if o.isidentifier())
     name = "_".join(found) or "loop"
     return f"fused_{name[:60].rstrip('_')}_{number}"
-
-
-def counted(plan: Plan) -> Plan:
-    launches = [step for step in plan.steps if isinstance(step, Launch)]
-    current().count("kernels", len(launches))
-    return plan
 
 
 def live(program: Program) -> Program:
@@ -104,5 +93,5 @@ def live(program: Program) -> Program:
     for node in reversed(dependencies(program)):
         if isinstance(node.operation, Extern) or node.name in wanted:
             kept.append(node.operation)
-            wanted |= {dep.buffer for dep in node.reads} | {*node.into}
+            wanted |= node.inputs | {*node.into}
     return replace(program, operations=kept[::-1])

@@ -9,10 +9,11 @@ from ..ir.dtypes import DtypeHandler
 from ..ir.nodes import (
     Computed,
     Extern,
+    Index,
     Layout,
+    Loop,
     Operation,
     Program,
-    Reduction,
     Scatter,
     references,
     run_body,
@@ -46,6 +47,10 @@ class Dependencies:
     def name(self) -> str:
         return next((n for n in self.operation.names if n is not None), "_")
 
+    @property
+    def inputs(self) -> set[str]:
+        return {dep.buffer for dep in self.reads}
+
 
 CHEAP = set("add sub mul neg abs where eq ne lt le gt ge minimum maximum relu fma".split())
 EXPENSIVE = 8
@@ -72,6 +77,16 @@ class Recorder(DtypeHandler):
         return super().load(buffer, index)
 
 
+def recorded(loop: Loop, index: Index, folded: Index, layouts: dict[str, Layout]) -> Recorder:
+    """The body as read at one point of its space."""
+    recorder = Recorder(layouts)
+    with ops.handling(recorder):
+        if isinstance(loop, Scatter):
+            loop.target(index)
+        run_body(loop, index, folded)
+    return recorder
+
+
 def dependencies(program: Program) -> list[Dependencies]:
     """Of every operation, in program order."""
     layouts = program.layouts()
@@ -86,23 +101,17 @@ def dependencies(program: Program) -> list[Dependencies]:
 def _computed(position: int, operation: Computed, layouts: dict[str, Layout]) -> Dependencies:
     loop = operation.loop
     index, folded = variables(loop)
-    sizes = (*loop.ranges, *(loop.folded if isinstance(loop, Reduction) else ()))
-    known = (*index, *folded)
-    limits = {symbol: index_range(size) for symbol, size in zip(known, sizes)}
+    sizes, known = (*loop.ranges, *loop.folded), (*index, *folded)
+    limits = dict(zip(known, map(index_range, sizes)))
     outside = frozenset().union(*(size.free for size in sizes))
-    recorder = Recorder(layouts)
-    with ops.handling(recorder):
-        if isinstance(loop, Scatter):
-            loop.target(index)
-        run_body(loop, index, folded)
+    recorder = recorded(loop, index, folded, layouts)
     reads = []
     for buffer, at in recorder.loads:
         indirect = any(str(s).startswith("tmp") for s in at.free - set(known) - outside)
         reads.append(MemoryDep(buffer, None if indirect else simplify(at, limits)))
     where = None if isinstance(loop, Scatter) else simplify(operation.layout.index(index), limits)
-    into = () if operation.into is None else (operation.into,)
-    writes = (MemoryDep(operation.name, where),)
-    return Dependencies(position, operation, tuple(reads), writes, into, cost=recorder.cost)
+    into, writes = filter(None, (operation.into,)), (MemoryDep(operation.name, where),)
+    return Dependencies(position, operation, tuple(reads), writes, (*into,), cost=recorder.cost)
 
 
 def _extern(position: int, operation: Extern) -> Dependencies:
@@ -128,23 +137,19 @@ def _extern(position: int, operation: Extern) -> Dependencies:
 def successors(nodes: list[Dependencies]) -> list[set[int]]:
     """For each operation those that must come later: what reads or overwrites its results."""
     later: list[set[int]] = [set() for _ in nodes]
-    writer: dict[str, int] = {}
+    writer: dict[str, int] = {}  # of a buffer; of "", the last that drew random numbers
     readers: dict[str, list[int]] = {}
-    random: int | None = None
     for node in nodes:
-        before = {writer[dep.buffer] for dep in node.reads if dep.buffer in writer}
-        for older in node.into:  # after all that reads the old contents
-            before |= {*readers.get(older, ()), *([writer[older]] if older in writer else [])}
+        needs = node.inputs | {*node.into}
+        makes = {dep.buffer for dep in node.writes} | {*node.into}
         if node.ordered:
-            before |= {random} if random is not None else set()
-            random = node.position
+            needs, makes = needs | {""}, makes | {""}
+        before = {writer[name] for name in needs if name in writer}
+        for older in node.into:  # after all that reads the old contents
+            before.update(readers.get(older, ()))
         for k in before - {node.position}:
             later[k].add(node.position)
-        for dep in node.reads:
-            readers.setdefault(dep.buffer, []).append(node.position)
-        for dep in node.writes:
-            writer[dep.buffer] = node.position
-        for older in node.into:
-            if node.operation.names != (older,):  # an operator that mutates its argument
-                writer[older] = node.position
+        for name in node.inputs:
+            readers.setdefault(name, []).append(node.position)
+        writer |= dict.fromkeys(makes, node.position)
     return later

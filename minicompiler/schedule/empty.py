@@ -18,10 +18,9 @@ def without_empty_loops(program: Program) -> Program:
 
 def filled(operation: Computed) -> Computed:
     loop, layout = operation.loop, operation.layout
-    folded, kind = (loop.folded, loop.kind) if isinstance(loop, Reduction) else ((), "")
-    if product((*loop.ranges, *folded)) != 0:
+    if product((*loop.ranges, *loop.folded)) != 0:
         return operation
-    value = NEUTRAL.get(kind, 0)
+    value = NEUTRAL.get(loop.kind, 0) if isinstance(loop, Reduction) else 0
     old = operation.into if isinstance(loop, Scatter) else None
 
     def inner(index: Index) -> Value:

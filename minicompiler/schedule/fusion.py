@@ -93,8 +93,7 @@ class Group:
 
     @property
     def device(self) -> torch.device:
-        (layout, *_) = (x for x in self.nodes[0].about.operation.layouts if x is not None)
-        return layout.device
+        return next(x.device for x in self.nodes[0].about.operation.layouts if x is not None)
 
     @property
     def loops(self) -> list[Loop]:
@@ -140,11 +139,10 @@ class Group:
     def moved(self, space: Space, table: Renaming, rows: bool = False) -> "Group":
         """The same nodes over another space."""
         nodes = tuple(
-            Node(
-                node.about,
-                {symbol: e.subs(table) for symbol, e in node.renaming.items()},
-                node.over_all and not rows,
-                node.down,
+            replace(
+                node,
+                renaming={symbol: e.subs(table) for symbol, e in node.renaming.items()},
+                over_all=node.over_all and not rows,
             )
             for node in self.nodes
         )
@@ -157,9 +155,8 @@ def single(about: Dependencies) -> Group:
     if isinstance(operation, Extern):
         return Group((Node(about, {}),), None)
     loop = operation.loop
-    space = Space(loop.ranges, loop.folded if isinstance(loop, Reduction) else ())
-    index, folded = variables(loop)
-    table = dict(zip(index, space.x)) | dict(zip(folded, space.y))
+    space = Space(loop.ranges, loop.folded)
+    table = dict(zip((s for part in variables(loop) for s in part), space.symbols))
     if isinstance(loop, Reduction) and not loop.folded:
         space = replace(space, folded=(as_expr(1),))
     return Group((Node(about, table),), space)
@@ -181,8 +178,8 @@ class Fusion:
         self.outputs = frozenset(ref.name for ref in references(program.outputs))
         self.readers: dict[str, set[int]] = {}  # positions, by the buffer that they read
         for node in nodes:
-            for dep in node.reads:
-                self.readers.setdefault(dep.buffer, set()).add(node.position)
+            for name in node.inputs:
+                self.readers.setdefault(name, set()).add(node.position)
         self.writer = {w.buffer: node.position for node in nodes for w in node.writes}
         self.home = {node.position: node.position for node in nodes}  # the group of an operation
         self.groups: dict[int, Group] = {node.position: single(node) for node in nodes}
@@ -193,7 +190,7 @@ class Fusion:
         for k in reversed(range(len(nodes))):
             for l in later[k]:
                 self.after[k] |= 1 << l | self.after[l]
-        for k in range(len(nodes)):
+        for k in self.groups:
             for l in later[k]:
                 self.before[l] |= 1 << k | self.before[k]
         self.refused: dict[tuple[int, int], No] = {}
@@ -305,7 +302,7 @@ class Fusion:
             steps = [self.steps(group, name) for group in (first, second)]
             if steps[0] is None or steps[1] is None:
                 continue
-            for k, (group, fixed) in enumerate(((first, second), (second, first))):
+            for k, group in enumerate((first, second)):
                 assert group.space is not None
                 order = permutation(steps[k] or [], steps[1 - k] or [])
                 if group.space.folded or order == sorted(order):
@@ -313,7 +310,7 @@ class Fusion:
                 space = Space(tuple(group.space.ranges[d] for d in order))
                 table = {group.space.x[d]: space.x[at] for at, d in enumerate(order)}
                 moved = group.moved(space, table)
-                yield (moved, fixed) if k == 0 else (fixed, moved)
+                yield (moved, second) if k == 0 else (first, moved)
                 break
         for rows, sums in ((first, second), (second, first)):
             unread = sums.columns and not sums.makes & {*rows.reads}
@@ -343,9 +340,8 @@ class Fusion:
         """Buffers that one writes and the other accesses at another iteration."""
         for one, other in ((a, b), (b, a)):
             for name in one.writes.keys() & {*other.reads, *other.writes}:
-                both = (
-                    one.writes[name] | other.reads.get(name, set()) | other.writes.get(name, set())
-                )
+                access = (one.writes, other.reads, other.writes)
+                both = set[Expr | None]().union(*(places.get(name, ()) for places in access))
                 if len(both) != 1 or None in both:
                     yield name
 

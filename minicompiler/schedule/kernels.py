@@ -29,14 +29,13 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
         if node.name in kept or node.into or node.name in taken or isinstance(node.loop, Scatter):
             continue
         assert not about.down, "nothing within the kernel can read it"
-        readers = [n for n in group.nodes if any(d.buffer == node.name for d in n.about.reads)]
-        later = any(passes[n.about.name] > passes[node.name] for n in readers)
+        readers = [n.about.name for n in group.nodes if node.name in n.about.inputs]
+        later = any(passes[reader] > passes[node.name] for reader in readers)
         if later and node.name in looped:
-            needs = {dep.buffer for dep in about.about.reads}
             length = product(space.folded)
             size = estimate(length) * node.layout.dtype.itemsize
             gone = looped & internal - rows  # what a later loop does not find in memory
-            if about.about.cost <= AGAIN and not needs & (taken | gone):
+            if about.about.cost <= AGAIN and not about.about.inputs & (taken | gone):
                 again.add(node.name)  # cheaper than memory
             elif group.device.type == "cpu" and not (length.is_const and size <= budget):
                 continue
@@ -83,11 +82,11 @@ def _passes(group: Group) -> list[int]:
     """
     when: list[int] = []
     for node in group.nodes:
-        reads = {dep.buffer for dep in node.about.reads} | set(node.about.into)
+        reads = node.about.inputs | {*node.about.into}
         first = 0 if node.over_all else -1
         for its, other in zip(when, group.nodes):
-            flows = any(w.buffer in reads for w in other.about.writes)
-            overwrites = any(dep.buffer in node.about.into for dep in other.about.reads)
+            flows = other.about.name in reads
+            overwrites = not other.about.inputs.isdisjoint(node.about.into)
             if flows or overwrites:
                 late = not other.over_all or (flows and _folds(other))
                 first = max(first, its + int(late and node.over_all))
@@ -106,17 +105,15 @@ def _rewritten(node: Node, space: Space) -> Computed:
     assert isinstance(operation, Computed)
     loop, layout = operation.loop, operation.layout
     old = [[node.renaming[s] for s in symbols] for symbols in variables(loop)]
-    everywhere = node.over_all and not isinstance(loop, Reduction)
-    x, ranges = (space.symbols, space.sizes) if everywhere else (space.x, space.ranges)
-    y, folded = space.y, space.folded
+    x, ranges, y, folded = space.x, space.ranges, space.y, space.folded
+    if node.over_all and not isinstance(loop, Reduction):
+        x, ranges = space.symbols, space.sizes
     if node.down:
         x, ranges, y, folded = y, folded, x, ranges
 
     def at(*new: Index) -> list[Index]:
         """The old indices at a point of the space."""
-        values = {
-            symbol: e for symbols, index in zip((x, y), new) for symbol, e in zip(symbols, index)
-        }
+        values = dict(zip((*x, *y), (i for index in new for i in index)))
         return [tuple(e.subs(values) for e in places) for places in old[: len(new)]]
 
     body = loop.inner

@@ -12,11 +12,12 @@ import torch
 from ..ir import ops
 from ..ir.nodes import Computed, Index, Layout, Operation, Program, Reduction, Value
 from ..symbolic.expr import as_expr, product
+from .empty import NEUTRAL
 
 FILL = {"cuda": 512, "cpu": 64}  # workers that keep a large GPU, or a processor, busy
 LEAST = {"cuda": 4096, "cpu": 16384}  # elements that a piece has at least
+POSITIONS = ("argmin", "argmax")
 FEW = {"cuda": 256, "cpu": 8}  # with more results than this there are workers enough
-NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True, "min": None, "max": None}
 
 
 def split_reductions(program: Program) -> Program:
@@ -24,9 +25,7 @@ def split_reductions(program: Program) -> Program:
 
     Sizes must be constants to be looked at; others are left as they are.
     """
-    operations: list[Operation] = []
-    for operation in program.operations:
-        operations += _split(operation) if isinstance(operation, Computed) else [operation]
+    operations = [part for operation in program.operations for part in _split(operation)]
     return replace(program, operations=operations)
 
 
@@ -36,27 +35,22 @@ def pieces(loop: Reduction) -> tuple[int, int]:
     A number that divides the size is best; else the last piece is masked where it is too long.
     """
     results, length, kind = product(loop.ranges), product(loop.folded), loop.device.type
-    if loop.kind not in NEUTRAL or not (results.is_const and length.is_const) or kind not in FILL:
+    if loop.kind in POSITIONS or not (results.is_const and length.is_const) or kind not in FILL:
         return 0, 1
-    if int(results) == 0 or int(results) > FEW[kind]:
+    if not 0 < int(results) <= FEW[kind] or not loop.folded:
         return 0, 1
     wanted = min(FILL[kind] // int(results), int(length) // LEAST[kind])
-    best = 0, 1
-    for dim, size in enumerate(map(int, loop.folded)):
-        for parts in range(min(wanted, size), best[1], -1):
-            if size % parts == 0:
-                best = dim, parts
-                break
-    longest = max(range(len(loop.folded)), key=lambda d: int(loop.folded[d]), default=0)
-    if best[1] * 4 <= wanted and NEUTRAL[loop.kind] is not None:
-        best = longest, min(wanted, int(loop.folded[longest]))
-    return best
+    dim, size = max(enumerate(map(int, loop.folded)), key=lambda pair: pair[1])
+    wanted = max(min(wanted, size), 1)
+    exact = next(parts for parts in range(wanted, 0, -1) if size % parts == 0)
+    return dim, wanted if exact * 4 <= wanted and loop.kind in NEUTRAL else exact
 
 
-def _split(operation: Computed) -> list[Operation]:
-    loop = operation.loop
+def _split(operation: Operation) -> list[Operation]:
+    loop = operation.loop if isinstance(operation, Computed) else None
     if not isinstance(loop, Reduction) or (cut := pieces(loop))[1] == 1:
         return [operation]
+    assert isinstance(operation, Computed)
     dim, parts = cut
     length = loop.folded[dim]
     each = (length + (parts - 1)) // parts

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 from ..errors import InternalError
-from ..ir import ops
-from ..ir.nodes import Computed, Layout, Reduction, Scatter, references, run_body
-from ..symbolic.expr import Expr, sym
-from ..symbolic.ranges import index_range, simplify
-from .dependencies import Recorder
+from ..ir.nodes import Computed, Layout, Reduction, Scatter, references
+from ..symbolic.expr import Expr
+from ..symbolic.ranges import simplify
+from .dependencies import recorded
 from .plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
+from .spaces import Space
 
 
 def verify_plan(plan: Plan) -> None:
@@ -84,33 +84,22 @@ class _Walk:
 def verify_kernel(
     kernel: Kernel, layouts: dict[str, Layout], check: Callable[[bool, str], None]
 ) -> None:
-    """What a node reads of an earlier one, or overwrites, lies at the same iteration."""
-    x = tuple(sym(f"x{k}") for k in range(len(kernel.ranges)))
-    y = tuple(sym(f"y{k}") for k in range(len(kernel.folded)))
-    limits = dict(zip((*x, *y), map(index_range, (*kernel.ranges, *kernel.folded))))
+    """What a node reads of an earlier one, or overwrites, lies at the same iteration; and each of
+    its iterations stores to a place of its own."""
+    space = Space(kernel.ranges, kernel.folded)
     made: dict[str, Expr | None] = {}
-    overwritten: dict[str, Expr | None] = {}
+    overwritten: set[str] = set()
     read: dict[str, set[Expr]] = {}
     for node in kernel.nodes:
-        loop = node.loop
-        index = (*x, *y)[: len(loop.ranges)]
-        whole = kernel.ranges if isinstance(loop, Reduction) else (*kernel.ranges, *kernel.folded)
-        down = node.name in kernel.down
-        spaces = (
-            [(kernel.folded, kernel.ranges)]
-            if down
-            else [(kernel.ranges, kernel.folded), (whole, ())]
-        )
-        mine = loop.ranges, loop.folded if isinstance(loop, Reduction) else ()
-        fits = mine in spaces or (mine[0] == kernel.ranges and not isinstance(loop, Reduction))
+        loop, down = node.loop, node.name in kernel.down
+        index, folded = (space.y, space.x) if down else (space.symbols[: len(loop.ranges)], space.y)
+        allowed = [(kernel.folded, kernel.ranges) if down else (kernel.ranges, kernel.folded)]
+        if not isinstance(loop, Reduction):
+            allowed = [(kernel.ranges, ()), (space.sizes, ())]
+        fits = (loop.ranges, loop.folded) in allowed
         check(fits, f"{node.name} runs over another space than {kernel.name}")
-        recorder = Recorder(layouts)
-        with ops.handling(recorder):
-            if isinstance(loop, Scatter):
-                loop.target(index)
-            run_body(loop, *((y, x) if down else (index, y)))
-        for buffer, at in recorder.loads:
-            at = simplify(at, limits)
+        for buffer, at in recorded(loop, index, folded, layouts).loads:
+            at = simplify(at, space.limits)
             check(buffer not in overwritten, f"{node.name} reads {buffer} after it is overwritten")
             check(buffer not in kernel.down, f"{node.name} reads {buffer} before the last row")
             if buffer in made:
@@ -119,13 +108,13 @@ def verify_kernel(
                 known = buffer in kernel.reads or buffer == node.into
                 check(known, f"{node.name} reads {buffer}, no argument of {kernel.name}")
             read.setdefault(buffer, set()).add(at)
-        place = (
-            None
-            if isinstance(loop, Scatter)
-            else simplify(node.layout.index(y if down else index), limits)
-        )
+        place = None
+        if not isinstance(loop, Scatter):
+            place = simplify(node.layout.index(index), space.limits)
+            still = {i for i, size in zip(index, loop.ranges) if size != 1} - place.free
+            check(not still or 0 in space.sizes, f"{node.name} is at one place for all of {still}")
         if node.into is not None:
             early = read.get(node.into, set()) | {made.get(node.into, place)}
             check(early <= {place}, f"{node.name} overwrites {node.into} that others read")
-            overwritten[node.into] = place
+            overwritten.add(node.into)
         made[node.name] = place
