@@ -21,7 +21,7 @@ import torch
 
 from ..errors import Unsupported
 from ..ir import ops
-from ..ir.dtypes import DtypeHandler
+from ..ir.dtypes import DtypeHandler, visit
 from ..ir.nodes import Computed, Reduction, Scatter
 from ..ir.ops import result_dtype
 from ..settings import config
@@ -41,7 +41,7 @@ from .cpp_ops import (
 )
 from .cpp_reduce import Accumulator
 from .source import KernelSource
-from .writer import POSITIONS, Value, Writer, flat, run
+from .writer import POSITIONS, Value, Writer, flat
 
 if TYPE_CHECKING:
     from ..schedule.plan import Kernel, Plan
@@ -445,7 +445,8 @@ class _Writer(Writer):
         """What each node does at the current point."""
         for node in nodes:
             down = node.name in self.kernel.down
-            value, place = run(node, self.nest.index, self.nest.folded, down)
+            point = self.nest.index, self.nest.folded
+            value, place = visit(node, *(point[::-1] if down else point))
             if down:
                 self.line(f"{self.columns[node.name]}[{self.text(self.inside)}] += {value.text};")
                 continue
@@ -506,7 +507,7 @@ class _Writer(Writer):
             return self.let(self._row(buffer), dtype, self.here)
         if buffer in self.kernel.again:
             mask, self.mask = self.mask, None  # the element exists whatever the mask says
-            self.values[buffer], _ = run(self.nodes[buffer], self.nest.index, self.nest.folded)
+            self.values[buffer], _ = visit(self.nodes[buffer], self.nest.index, self.nest.folded)
             self.mask = mask
             return self.values[buffer]
         memory = self.kernel.memory(buffer)

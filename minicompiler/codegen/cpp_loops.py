@@ -6,19 +6,14 @@ it are neighbours in memory for most of what the kernel reads and writes.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-import torch
+from typing import TYPE_CHECKING
 
 from ..ir import ops
-from ..ir.dtypes import DtypeHandler
-from ..ir.nodes import Index, Layout, Reduction, Scatter, Value
+from ..ir.dtypes import Recorder, visit
+from ..ir.nodes import Index, Layout, Reduction, Scatter
 from ..symbolic.expr import Expr, as_expr, polynomial, product, sym
 from ..symbolic.ranges import Interval, index_range, simplify
-from .cpp_ops import COSTS
-from .writer import run
 
 if TYPE_CHECKING:
     from ..schedule.plan import Kernel
@@ -71,38 +66,6 @@ class Access:
     buffer: str = ""
     store: bool = False
     guarded: bool = False
-
-
-class Reader(DtypeHandler):
-    """Collects every index expression of a body, and what the body costs."""
-
-    def __init__(self, layouts: dict[str, Layout]) -> None:
-        super().__init__(layouts)
-        self.accesses: list[Access] = []
-        self.cost, self.weight, self.guarded = 0, 1, False
-
-    def load(self, buffer: str, index: Expr) -> torch.dtype:
-        self.accesses.append(Access(index, self.weight, buffer, guarded=self.guarded))
-        self.cost += 1
-        return super().load(buffer, index)
-
-    def index_expr(self, expr: Expr, dtype: torch.dtype) -> torch.dtype:
-        self.accesses.append(Access(expr, 0))
-        return dtype
-
-    def masked(self, mask: Any, body: Callable[[], Value], other: Any, dtype: Any) -> torch.dtype:
-        outside, self.guarded = self.guarded, True
-        result = super().masked(mask, body, other, dtype)
-        self.guarded = outside
-        return result
-
-    def random(self, kind: str, seed: Any, offset: Any) -> torch.dtype:
-        self.cost += COSTS["random"]
-        return super().random(kind, seed, offset)
-
-    def default(self, name: str, *operands: torch.dtype) -> torch.dtype:
-        self.cost += COSTS.get(name, 1)
-        return super().default(name, *operands)
 
 
 def stride(e: Expr, axis: Expr) -> Expr | None:
@@ -163,16 +126,18 @@ def _accesses(
 ) -> tuple[list[Access], int]:
     """Every access of the kernel, and its cost. What happens once a row weighs nothing."""
     index, folded = tuple(a.symbol for a in xs), tuple(a.symbol for a in rs)
-    reader = Reader(layouts)
-    with ops.handling(reader):
-        for node in kernel.nodes:
-            reader.weight = int(kernel.over_all(node))
-            down = node.name in kernel.down
-            _, place = run(node, index, folded, down)
-            weight = 0 if isinstance(node.loop, Reduction) and rs else 2 * reader.weight
-            reader.accesses.append(Access(place, weight, node.name, store=True))
-    limits = _limits([*xs, *rs])
-    return [replace(a, index=simplify(a.index, limits)) for a in reader.accesses], reader.cost
+    accesses, cost, limits = list[Access](), 0, _limits([*xs, *rs])
+    for node in kernel.nodes:
+        with ops.handling(Recorder(layouts)) as seen:
+            point = (folded, index) if node.name in kernel.down else (index, folded)
+            _, place = visit(node, *point)
+        weight = int(kernel.over_all(node))
+        accesses += [Access(at, weight, name, False, g) for (name, at), g in seen.loads.items()]
+        accesses += [Access(at, 0) for at in seen.indices]
+        folds = isinstance(node.loop, Reduction) and bool(rs)
+        accesses.append(Access(place, 0 if folds else 2 * weight, node.name, store=True))
+        cost += seen.cost + len(seen.loads)
+    return [replace(a, index=simplify(a.index, limits)) for a in accesses], cost
 
 
 def _clashing(kernel: "Kernel", layouts: dict[str, Layout], index: Index) -> list[Expr]:
@@ -181,7 +146,7 @@ def _clashing(kernel: "Kernel", layouts: dict[str, Layout], index: Index) -> lis
     for node in kernel.nodes:
         loop = node.loop
         if isinstance(loop, Scatter) and loop.mode == "add":
-            with ops.handling(Reader(layouts)):
+            with ops.handling(Recorder(layouts)):
                 target = loop.target(index)
             for symbol in index:
                 moving = [e for e in target if symbol in e.free]

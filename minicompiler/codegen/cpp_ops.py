@@ -50,8 +50,6 @@ OPS = {
 }
 # a divisor of 0 traps even where a mask discards the result
 DIVISIONS = {"floordiv", "truncdiv", "remainder", "fmod"}
-# what an element costs compared to an addition, for the decision to use threads
-COSTS = dict.fromkeys([*OURS, *BUILTIN], 8) | {"random": 40, "load": 1}
 
 
 def expression(name: str, args: list[str], dtype: torch.dtype) -> str:

@@ -22,13 +22,14 @@ import torch
 
 from ..errors import Unsupported
 from ..ir import ops
+from ..ir.dtypes import visit
 from ..ir.nodes import Computed, Extern, Index, Pointwise, Reduction, Scatter
 from ..ir.ops import result_dtype
 from ..symbolic.expr import Expr, Symbol, product, sym
 from ..symbolic.printing import to_triton
 from ..symbolic.ranges import index_range, simplify
 from .source import KernelSource
-from .writer import INFIX, POSITIONS, Value, Writer, neutral, run
+from .writer import INFIX, POSITIONS, Value, Writer, neutral
 
 if TYPE_CHECKING:
     from ..schedule.plan import Kernel, Plan
@@ -246,7 +247,7 @@ class _Writer(Writer):
         for node in nodes:
             loop = node.loop
             with ops.handling(self):
-                value, place = run(node, self.index, self.folded)
+                value, place = visit(node, self.index, self.folded)
             if isinstance(loop, Scatter):
                 call = "tl.atomic_add" if loop.mode == "add" else "tl.store"
                 self._store(node.name, value, place, self._wide(node), call)
@@ -314,7 +315,7 @@ class _Writer(Writer):
         if buffer in self.nodes:  # of an earlier pass: compute it again
             node = self.nodes[buffer]
             assert isinstance(node.loop, Pointwise)
-            self.values[buffer], _ = run(node, self.index, self.folded)
+            self.values[buffer], _ = visit(node, self.index, self.folded)
             return self.values[buffer]
         where = simplify(index, self.ranges)
         mask = " & ".join([*self._axes(where), *self.masks])

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..errors import Unsupported
-from ..ir.nodes import Computed, Index, Layout, Reduction, Scatter
-from ..ir.nodes import Value as Body
+from ..ir.nodes import Layout
 from ..symbolic.expr import Expr, Symbol, add_all, product
 from ..symbolic.ranges import Interval, simplify
 from .source import KernelSource
@@ -52,17 +51,6 @@ def neutral(kind: str, dtype: torch.dtype) -> Any:
 def flat(sizes: Sequence[Expr], index: Sequence[Expr]) -> Expr:
     """The row-major position of `index`."""
     return add_all(i * product(sizes[k + 1 :]) for k, i in enumerate(index))
-
-
-def run(node: Computed, index: Index, folded: Index, down: bool = False) -> tuple[Body, Expr]:
-    """The value of a node at a point of the kernel's space, and where it goes."""
-    loop, layout = node.loop, node.layout
-    if isinstance(loop, Reduction):
-        index, folded = (folded, index) if down else (index, folded)
-        return loop.inner(index, folded), layout.index(index)
-    here = (*index, *folded)[: len(loop.ranges)]
-    target = loop.target(here) if isinstance(loop, Scatter) else here
-    return loop.inner(here), layout.index(target)
 
 
 class Writer:

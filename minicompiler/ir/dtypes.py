@@ -1,7 +1,7 @@
 """The reading of a body in which every value is its dtype.
 
-Code generators derive from it or hold one beside them: a C++ or Triton text needs the type of each
-intermediate value, and here is the one place that knows it.
+Other readings derive from it or hold one beside them: here is the one place that knows the type of
+each intermediate value. `Recorder` notes what a body touches, for whoever decides by that.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ..symbolic.expr import Expr, sym
-from .nodes import Layout, Value
+from .nodes import Computed, Index, Layout, Reduction, Scatter, Value
 from .ops import result_dtype
 
 
@@ -44,3 +44,52 @@ class DtypeHandler:
 
     def default(self, name: str, *operands: torch.dtype) -> torch.dtype:
         return result_dtype(name, *operands)
+
+
+CHEAP = set("add sub mul neg abs where eq ne lt le gt ge minimum maximum relu fma".split())
+EXPENSIVE, RANDOM = 8, 40  # what other ops cost, in additions
+
+
+class Recorder(DtypeHandler):
+    """Notes every load of a body, the indices that it uses as values, and what it costs."""
+
+    def __init__(self, layouts: Mapping[str, Layout]) -> None:
+        super().__init__(layouts)
+        self.loads: dict[tuple[str, Expr], bool] = {}  # does it happen only where a mask holds?
+        self.indices: list[Expr] = []
+        self.cost, self.guarded = 0, False
+
+    def load(self, buffer: str, index: Expr) -> torch.dtype:
+        self.loads[buffer, index] = self.guarded
+        return super().load(buffer, index)
+
+    def index_expr(self, expr: Expr, dtype: torch.dtype) -> torch.dtype:
+        self.indices.append(expr)
+        return dtype
+
+    def masked(
+        self, mask: torch.dtype, body: Callable[[], Value], other: Any, dtype: torch.dtype
+    ) -> torch.dtype:
+        outside, self.guarded = self.guarded, True
+        result = super().masked(mask, body, other, dtype)
+        self.guarded = outside
+        return result
+
+    def random(self, kind: str, seed: torch.dtype, offset: torch.dtype) -> torch.dtype:
+        self.cost += RANDOM
+        return super().random(kind, seed, offset)
+
+    def default(self, name: str, *operands: torch.dtype) -> torch.dtype:
+        self.cost += 1 if name in CHEAP else EXPENSIVE
+        return super().default(name, *operands)
+
+
+def visit(operation: Computed, index: Index, folded: Index) -> tuple[Value, Expr]:
+    """The value at a point, as the current handler sees it, and where it goes. What folds nothing
+    may run over `folded` too."""
+    loop, layout = operation.loop, operation.layout
+    if isinstance(loop, Reduction):
+        return loop.inner(index, folded), layout.index(index)
+    here = (*index, *folded)[: len(loop.ranges)]
+    target = loop.target(here) if isinstance(loop, Scatter) else here
+    return loop.inner(here), layout.index(target)

@@ -10,7 +10,7 @@ from torch import fx
 
 from ..errors import InternalError
 from ..ir import ops
-from ..ir.dtypes import DtypeHandler
+from ..ir.dtypes import Recorder
 from ..ir.nodes import BufferRef, Computed, Layout, Pointwise, Program, layout_of
 from ..ir.ops import handling
 from ..report.record import current as record
@@ -185,12 +185,12 @@ def _write(node: fx.Node, values: dict[fx.Node, Any], written: set[str]) -> Comp
     source, ref = values[new], values[into].box.ref
     layout = ref.layout
     load = source.loader(layout.size)
-    loads = Loads(building().program.layouts())
+    loads = Recorder(building().program.layouts())
     index = tuple(sym(f"i{d}") for d in range(layout.ndim))
     with handling(loads):
         load(index)
     here = (ref.name, layout.index(index))
-    if any(name in written and (name, at) != here for name, at in loads.seen):
+    if any(name in written and (name, at) != here for name, at in loads.loads):
         # it reads an input elsewhere than where it writes: keep the new value apart first
         source = stored(source)
         load = source.loader(layout.size)
@@ -198,15 +198,3 @@ def _write(node: fx.Node, values: dict[fx.Node, Any], written: set[str]) -> Comp
     body = lambda index: cast(load(index), source.dtype, dtype)
     loop = Pointwise(layout.device, dtype, layout.size, body)
     return Computed(building().fresh(), layout, loop, into=ref.name)
-
-
-class Loads(DtypeHandler):
-    """Records what a body loads and where."""
-
-    def __init__(self, layouts: dict[str, Layout]) -> None:
-        super().__init__(layouts)
-        self.seen: list[tuple[str, Expr]] = []
-
-    def load(self, buffer: str, index: Expr) -> torch.dtype:
-        self.seen.append((buffer, index))
-        return super().load(buffer, index)

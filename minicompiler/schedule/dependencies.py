@@ -5,20 +5,8 @@ from dataclasses import dataclass
 import torch
 
 from ..ir import ops
-from ..ir.dtypes import DtypeHandler
-from ..ir.nodes import (
-    Computed,
-    Extern,
-    Index,
-    Layout,
-    Loop,
-    Operation,
-    Program,
-    Scatter,
-    references,
-    run_body,
-    variables,
-)
+from ..ir.dtypes import Recorder, visit
+from ..ir.nodes import Computed, Extern, Layout, Operation, Program, Scatter, references, variables
 from ..symbolic.expr import Expr
 from ..symbolic.ranges import index_range, simplify
 
@@ -52,41 +40,6 @@ class Dependencies:
         return {dep.buffer for dep in self.reads}
 
 
-CHEAP = set("add sub mul neg abs where eq ne lt le gt ge minimum maximum relu fma".split())
-EXPENSIVE = 8
-
-
-class Recorder(DtypeHandler):
-    """Notes every load of a body, and what it costs."""
-
-    def __init__(self, layouts: dict[str, Layout]) -> None:
-        super().__init__(layouts)
-        self.loads: dict[tuple[str, Expr], None] = {}
-        self.cost = 0
-
-    def random(self, kind: str, seed: torch.dtype, offset: torch.dtype) -> torch.dtype:
-        self.cost += EXPENSIVE
-        return super().random(kind, seed, offset)
-
-    def default(self, name: str, *operands: torch.dtype) -> torch.dtype:
-        self.cost += 1 if name in CHEAP else EXPENSIVE
-        return super().default(name, *operands)
-
-    def load(self, buffer: str, index: Expr) -> torch.dtype:
-        self.loads[buffer, index] = None
-        return super().load(buffer, index)
-
-
-def recorded(loop: Loop, index: Index, folded: Index, layouts: dict[str, Layout]) -> Recorder:
-    """The body as read at one point of its space."""
-    recorder = Recorder(layouts)
-    with ops.handling(recorder):
-        if isinstance(loop, Scatter):
-            loop.target(index)
-        run_body(loop, index, folded)
-    return recorder
-
-
 def dependencies(program: Program) -> list[Dependencies]:
     """Of every operation, in program order."""
     layouts = program.layouts()
@@ -104,12 +57,13 @@ def _computed(position: int, operation: Computed, layouts: dict[str, Layout]) ->
     sizes, known = (*loop.ranges, *loop.folded), (*index, *folded)
     limits = dict(zip(known, map(index_range, sizes)))
     outside = frozenset().union(*(size.free for size in sizes))
-    recorder = recorded(loop, index, folded, layouts)
+    with ops.handling(Recorder(layouts)) as recorder:
+        _, place = visit(operation, index, folded)
     reads = []
     for buffer, at in recorder.loads:
         indirect = any(str(s).startswith("tmp") for s in at.free - set(known) - outside)
         reads.append(MemoryDep(buffer, None if indirect else simplify(at, limits)))
-    where = None if isinstance(loop, Scatter) else simplify(operation.layout.index(index), limits)
+    where = None if isinstance(loop, Scatter) else simplify(place, limits)
     into, writes = filter(None, (operation.into,)), (MemoryDep(operation.name, where),)
     return Dependencies(position, operation, tuple(reads), writes, (*into,), cost=recorder.cost)
 

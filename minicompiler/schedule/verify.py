@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from ..errors import InternalError
+from ..ir import ops
+from ..ir.dtypes import Recorder, visit
 from ..ir.nodes import Computed, Layout, Reduction, Scatter, references
 from ..symbolic.expr import Expr
 from ..symbolic.ranges import simplify
-from .dependencies import recorded
 from .plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
 from .spaces import Space
 
@@ -98,7 +99,9 @@ def verify_kernel(
             allowed = [(kernel.ranges, ()), (space.sizes, ())]
         fits = (loop.ranges, loop.folded) in allowed
         check(fits, f"{node.name} runs over another space than {kernel.name}")
-        for buffer, at in recorded(loop, index, folded, layouts).loads:
+        with ops.handling(Recorder(layouts)) as seen:
+            _, target = visit(node, index, folded)
+        for buffer, at in seen.loads:
             at = simplify(at, space.limits)
             check(buffer not in overwritten, f"{node.name} reads {buffer} after it is overwritten")
             check(buffer not in kernel.down, f"{node.name} reads {buffer} before the last row")
@@ -110,7 +113,7 @@ def verify_kernel(
             read.setdefault(buffer, set()).add(at)
         place = None
         if not isinstance(loop, Scatter):
-            place = simplify(node.layout.index(index), space.limits)
+            place = simplify(target, space.limits)
             still = {i for i, size in zip(index, loop.ranges) if size != 1} - place.free
             check(not still or 0 in space.sizes, f"{node.name} is at one place for all of {still}")
         if node.into is not None:
