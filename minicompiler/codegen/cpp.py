@@ -190,22 +190,33 @@ class _Writer(Writer):
         if self.kernel.down:
             self.pieces(outer)
         elif inner and not self.nest.columns:
-            self.around(outer, [], self.passes)
+            with self.around(outer):
+                self.passes()
         elif not outer:
             self.run_nodes(self.kernel.nodes)
         elif inner:
             self.strip = self._strip()
-            strip = f"{outer[-1].name}_strip"
-            strips = loop_text(strip, "0", self.text(outer[-1].size), self.strip)
-            self.around(outer[:-1], [strips], self.passes)
+            with self.around(outer[:-1], self.steps(outer[-1], self.strip)):
+                self.passes()
         else:
-            self.pointwise()
+            self.pointwise(outer[:-1], outer[-1])
 
-    def around(self, axes: Sequence[Axis], more: list[str], body: Callable[[], None]) -> None:
-        """`body` within loops over `axes`, then `more` loops, shared between threads."""
+    def around(self, axes: Sequence[Axis], *more: str) -> contextlib.AbstractContextManager[None]:
+        """Loops over `axes`, then `more`, shared between threads."""
         heads = [*map(self.loop, axes), *more]
-        with self.block(self.parallel(len(heads)), *heads, axes=axes):
-            body()
+        return self.block(self.parallel(len(heads)), *heads, axes=axes)
+
+    def steps(self, axis: Axis, size: int) -> str:
+        """The loop over pieces of `axis` that have at most `size` elements."""
+        return loop_text(f"{axis.name}_start", "0", self.text(axis.size), size)
+
+    def stop(self, axis: Axis, size: int) -> str:
+        """Where such a piece ends."""
+        if axis.size % size == 0:
+            return f"{axis.name}_start + {size}"
+        stop, all_of = f"{axis.name}_stop", self.text(axis.size)
+        self.line(f"const int64_t {stop} = {smaller(f'{axis.name}_start + {size}', all_of)};")
+        return stop
 
     def pieces(self, outer: Sequence[Axis]) -> None:
         """Rows in pieces, each with its own sums of columns, which come together at the end."""
@@ -228,66 +239,45 @@ class _Writer(Writer):
             head = loop_text(first.name, f"piece * {each}", stop)
             with self.block(head, *map(self.loop, outer[1:]), axes=outer):
                 self.passes()
+        each_piece = loop_text("piece", "0", str(count))
         for name, node in sums.items():
             with self.block(*map(self.loop, inner), axes=inner):
-                of = TYPES[node.layout.dtype]
-                piece = f"{names[name]}[piece][{self.text(self.inside)}]"
-                self.line(
-                    f"{of} total = 0;", f"{loop_text('piece', '0', str(count))} total += {piece};"
-                )
+                self.line(f"{TYPES[node.layout.dtype]} total = 0;")
+                self.line(f"{each_piece} total += {names[name]}[piece][{self.text(self.inside)}];")
                 total = Value("total", node.layout.dtype, self.here)
                 self.store(node, total, node.layout.index(self.nest.folded))
 
-    def pointwise(self) -> None:
-        outer, across, last = self.nest.outer[:-1], self.nest.across, self.nest.outer[-1]
-        name, size = last.name, self.text(last.size)
-        count = product(a.size for a in outer)
-        few = count.is_const and int(count) < 16
+    def pointwise(self, outer: Sequence[Axis], last: Axis) -> None:
+        """All nodes in vectors along `last`."""
+        across, count = self.nest.across, product(a.size for a in outer)
         if across is not None:
             # what lies across is first turned, a tile at a time, within the cache
-            rest = [axis for axis in outer if axis is not across]
-            pair = (across, last)
-            tiles = [loop_text(f"{a.name}_tile", "0", self.text(a.size), TILE) for a in pair]
-
-            def tile() -> None:
-                stops = [self.stop(a, f"{a.name}_tile", TILE) for a in pair]
+            pair = across, last
+            tiles = [self.steps(axis, TILE) for axis in pair]
+            with self.around([axis for axis in outer if axis is not across], *tiles):
                 along, down = (
-                    loop_text(a.name, f"{a.name}_tile", stop) for a, stop in zip(pair, stops)
+                    loop_text(a.name, f"{a.name}_start", self.stop(a, TILE)) for a in pair
                 )
-                at = "".join(f"[{a.name} - {a.name}_tile]" for a in pair)
+                at = "".join(f"[{a.name} - {a.name}_start]" for a in pair)
                 for k, (buffer, index) in enumerate(self.nest.turned):
-                    of = MEMORY[self.layouts[buffer].dtype]
-                    self.line(f"{of} tile{k}[{TILE}][{TILE + 1}];")
-                    with (
-                        self.block(down, axes=[last]),
-                        self.block("#pragma omp simd", along, axes=[across]),
-                    ):
+                    self.line(f"{MEMORY[self.layouts[buffer].dtype]} tile{k}[{TILE}][{TILE + 1}];")
+                    simd = self.block("#pragma omp simd", along, axes=[across])
+                    with self.block(down, axes=[last]), simd:
                         self.line(f"tile{k}{at} = {self.pointers[buffer]}[{self.text(index)}];")
                     self.tiles[buffer, index] = f"tile{k}{at}"
                 with self.block(along, axes=[across]):
-                    self.vectors(last, f"{name}_tile", stops[1])
-
-            self.around(rest, tiles, tile)
-        elif few and self.parallel(1):
-            start = f"{name}_chunk"
-            chunks = loop_text(start, "0", size, CHUNK)
-            self.around(
-                outer, [chunks], lambda: self.vectors(last, start, self.stop(last, start, CHUNK))
-            )
+                    self.vectors(last, down)
+        elif count.is_const and int(count) < 16 and self.parallel(1):  # few rows: cut them
+            with self.around(outer, self.steps(last, CHUNK)):
+                stop = self.stop(last, CHUNK)
+                self.vectors(last, loop_text(last.name, f"{last.name}_start", stop))
         else:
-            self.around(outer, [], lambda: self.vectors(last, "0", size))
+            with self.around(outer):
+                self.vectors(last, self.loop(last))
 
-    def stop(self, axis: Axis, start: str, step: int) -> str:
-        """Where a piece of `axis` ends that has at most `step` elements."""
-        if axis.size % step == 0:
-            return f"{start} + {step}"
-        stop = f"{axis.name}_stop"
-        self.line(f"const int64_t {stop} = {smaller(f'{start} + {step}', self.text(axis.size))};")
-        return stop
-
-    def vectors(self, axis: Axis, start: str, stop: str) -> None:
+    def vectors(self, axis: Axis, loop: str) -> None:
         """All nodes in one loop."""
-        with self.block("#pragma omp simd", loop_text(axis.name, start, stop), axes=[axis]):
+        with self.block("#pragma omp simd", loop, axes=[axis]):
             self.run_nodes(self.kernel.nodes)
 
     @contextlib.contextmanager
@@ -306,7 +296,7 @@ class _Writer(Writer):
         if self.nest.columns:
             axis = self.nest.outer[-1]
             if axis.size % self.strip != 0:
-                rest = f"{self.text(axis.size)} - {axis.name}_strip"
+                rest = f"{self.text(axis.size)} - {axis.name}_start"
                 self.line(f"const int64_t lanes = {smaller(rest, self.strip)};")
         for node in kernel.nodes:
             if node.name in kernel.rows:
@@ -325,31 +315,21 @@ class _Writer(Writer):
         *before, last = self.nest.inner
         size, columns = last.size, self.nest.columns
         heads, start, stop = [self.loop(axis) for axis in before], "0", self.text(size)
-        folds = [
-            node
-            for node in nodes
-            if isinstance(node.loop, Reduction) and node.name not in self.kernel.down
-        ]
         limit = EXACT if columns else EXACT * LANES
-        sums = any(
-            node.loop.kind == "sum" and node.layout.dtype == torch.float32
-            for node in folds
-            if isinstance(node.loop, Reduction)
-        )
-        chunks = sums and not (size.is_const and int(size) <= limit)
-        if chunks:
-            start = f"{last.name}_chunk"
-            heads.append(loop_text(start, "0", stop, limit))
-        exact = bool(heads) and (chunks or (size.is_const and int(size) >= 8 * LANES))
+        long = not (size.is_const and int(size) <= limit)
+        exact = long or (bool(before) and int(size) >= 8 * LANES)
         lanes = self.strip if columns else lanes_of(size)
-        for node in folds:
-            self.folds[node.name] = self._accumulator(node, lanes, exact)
-        made = [self.folds[node.name] for node in folds]
+        folds = [n for n in nodes if isinstance(n.loop, Reduction) and n.name not in self.columns]
+        made = [self._accumulator(node, lanes, exact) for node in folds]
+        self.folds |= {node.name: fold for node, fold in zip(folds, made)}
+        if chunks := long and any(fold.exact for fold in made):
+            heads.append(self.steps(last, limit))
+            start = f"{last.name}_start"
         for fold in made:
             self.line(*fold.total(), *(() if fold.exact else fold.start()))
         with self.block(*heads, axes=before):
             if chunks:
-                stop = self.stop(last, start, limit)
+                stop = self.stop(last, limit)
             for fold in made:
                 self.line(*(fold.start() if fold.exact else ()))
             self.along(nodes, last, start, stop, lanes if folds else 0)
@@ -412,7 +392,7 @@ class _Writer(Writer):
         """The columns of a strip, side by side."""
         axis = self.nest.outer[-1]
         count = self.strip if axis.size % self.strip == 0 else "lanes"
-        return self.lanes(axis, f"{axis.name}_strip", count)
+        return self.lanes(axis, f"{axis.name}_start", count)
 
     def once_a_row(self, nodes: list[Computed]) -> None:
         """Nodes over `ranges` alone."""
