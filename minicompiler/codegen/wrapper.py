@@ -189,19 +189,16 @@ def symbols(inputs: dict[str, Layout | Expr]) -> dict[str, tuple[str, str, int]]
 
     An input of its own goes before the size of a tensor, the earlier input before the later.
     """
+    places: list[tuple[Layout | Expr, tuple[str, str, int]]]
+    places = [(value, (name, "", 0)) for name, value in inputs.items()]
+    for name, value in inputs.items():
+        for kind in ("size", "stride") if isinstance(value, Layout) else ():
+            places += [(e, (name, kind, d)) for d, e in enumerate(getattr(value, kind))]
     found: dict[str, tuple[str, str, int]] = {}
-    for name, value in inputs.items():
-        if isinstance(value, Symbol):
-            found.setdefault(value.name, (name, "", 0))
-    needed: set[str] = set()
-    for name, value in inputs.items():
-        if not isinstance(value, Layout):
-            continue
-        for kind, values in (("size", value.size), ("stride", value.stride)):
-            for d, e in enumerate(values):
-                needed.update(s.name for s in e.free if isinstance(s, Symbol))
-                if isinstance(e, Symbol):
-                    found.setdefault(e.name, (name, kind, d))
+    for e, place in places:
+        if isinstance(e, Symbol):
+            found.setdefault(e.name, place)
+    needed = {str(s) for e, _ in places if isinstance(e, Expr) for s in e.free}
     if missing := needed - found.keys():
         raise Unsupported(f"no input has the size {', '.join(sorted(missing))} of its own")
     return found

@@ -8,13 +8,23 @@ when no third group must run between the two.
 
 import bisect
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import torch
 
-from ..ir.nodes import Computed, Extern, Loop, Program, Reduction, Scatter, references, variables
+from ..ir.nodes import (
+    Computed,
+    Extern,
+    Layout,
+    Loop,
+    Program,
+    Reduction,
+    Scatter,
+    references,
+    variables,
+)
 from ..report.record import Why, current
 from ..symbolic.expr import Expr, as_expr, polynomial, product
 from ..symbolic.ranges import simplify
@@ -52,28 +62,14 @@ class Node:
     down: bool = False  # a sum over the rows
 
 
-class Places(Mapping[str, set[Expr | None]]):
-    """Where each buffer is accessed, in the symbols of a group's space; found when asked for."""
+Accesses = dict[str, list[tuple[Expr | None, Node]]]  # of each buffer, in the node's own symbols
 
-    def __init__(self, group: "Group", accesses: Iterable[tuple[MemoryDep, str, Node]]) -> None:
-        self.group, self.known = group, dict[str, set[Expr | None]]()
-        self.accesses: dict[str, list[tuple[Expr | None, Node]]] = {}
-        for dep, buffer, node in accesses:
-            self.accesses.setdefault(buffer, []).append((dep.index, node))
 
-    def __getitem__(self, buffer: str) -> set[Expr | None]:
-        if buffer not in self.known:
-            self.known[buffer] = {
-                self.group.simplified(None if index is None else index.subs(node.renaming))
-                for index, node in self.accesses[buffer]
-            }
-        return self.known[buffer]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.accesses)
-
-    def __len__(self) -> int:
-        return len(self.accesses)
+def accesses(found: Iterable[tuple[str, MemoryDep, Node]]) -> Accesses:
+    made: Accesses = {}
+    for buffer, dep, node in found:
+        made.setdefault(buffer, []).append((dep.index, node))
+    return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,19 +101,23 @@ class Group:
         return frozenset(w.buffer for n in self.nodes for w in n.about.writes)
 
     @cached_property
-    def reads(self) -> Places:
-        return Places(self, ((dep, dep.buffer, n) for n in self.nodes for dep in n.about.reads))
+    def reads(self) -> Accesses:
+        return accesses((dep.buffer, dep, n) for n in self.nodes for dep in n.about.reads)
 
     @cached_property
-    def writes(self) -> Places:
+    def writes(self) -> Accesses:
         """By the new names and by the older ones."""
-        names = (
-            (dep, (dep.buffer, *n.about.into), n) for n in self.nodes for dep in n.about.writes
-        )
-        return Places(self, ((dep, name, n) for dep, both, n in names for name in both))
+        both = ((n, dep) for n in self.nodes for dep in n.about.writes)
+        return accesses((name, dep, n) for n, dep in both for name in (dep.buffer, *n.about.into))
 
-    def simplified(self, e: Expr | None) -> Expr | None:
-        return None if e is None or self.space is None else simplify(e, self.space.limits)
+    def places(self, buffer: str, *kinds: Accesses) -> set[Expr | None]:
+        """Where `buffer` is accessed, in the symbols of the space; None: anywhere."""
+        limits = self.space.limits if self.space is not None else {}
+        return {
+            None if index is None else simplify(index.subs(node.renaming), limits)
+            for kind in kinds
+            for index, node in kind.get(buffer, ())
+        }
 
     @property
     def columns(self) -> bool:
@@ -174,7 +174,6 @@ class Fusion:
     ) -> None:
         self.siblings = siblings  # whether loops that only share what they read may fuse
         self.layouts = program.layouts()
-        self.sizes: dict[str, int] = {}
         self.outputs = frozenset(ref.name for ref in references(program.outputs))
         self.readers: dict[str, set[int]] = {}  # positions, by the buffer that they read
         for node in nodes:
@@ -241,7 +240,10 @@ class Fusion:
         one, other = made
         saved = sum(self.bytes(name) for name in flows)
         saved += sum(self.bytes(name) for name in flows if self.vanishes(name, a, b))
-        saved += sum(self.bytes(n) for n in shared - flows if one.reads[n] & other.reads[n])
+        meets = (
+            n for n in shared - flows if one.places(n, one.reads) & other.places(n, other.reads)
+        )
+        saved += sum(map(self.bytes, meets))
         if not saved:
             return No("they read different elements", gain)
         nodes = sorted((*one.nodes, *other.nodes), key=lambda node: node.about.position)
@@ -328,7 +330,7 @@ class Fusion:
 
     def steps(self, group: Group, buffer: str) -> list[int] | None:
         """The strides of the group's dimensions in `buffer`, where it goes there in even steps."""
-        places = {*group.reads.get(buffer, ()), *group.writes.get(buffer, ())}
+        places = group.places(buffer, group.reads, group.writes)
         if len(places) != 1 or (place := next(iter(places))) is None:
             return None
         assert group.space is not None
@@ -340,8 +342,7 @@ class Fusion:
         """Buffers that one writes and the other accesses at another iteration."""
         for one, other in ((a, b), (b, a)):
             for name in one.writes.keys() & {*other.reads, *other.writes}:
-                access = (one.writes, other.reads, other.writes)
-                both = set[Expr | None]().union(*(places.get(name, ()) for places in access))
+                both = one.places(name, one.writes) | other.places(name, other.reads, other.writes)
                 if len(both) != 1 or None in both:
                     yield name
 
@@ -351,10 +352,7 @@ class Fusion:
         return name not in self.outputs and all(own >> k & 1 for k in self.readers.get(name, ()))
 
     def bytes(self, name: str) -> int:
-        if name not in self.sizes:
-            layout = self.layouts[name]
-            self.sizes[name] = estimate(layout.numel) * layout.dtype.itemsize
-        return self.sizes[name]
+        return bytes_of(self.layouts[name])
 
     # --------------------------------------------------------------------------------------- groups
 
@@ -419,3 +417,8 @@ class Fusion:
 def estimate(size: Expr) -> int:
     """A size as a number; a symbol counts for a typical one."""
     return int(size.evaluate(dict.fromkeys(size.free, UNKNOWN)))
+
+
+@cache
+def bytes_of(layout: Layout) -> int:
+    return estimate(layout.numel) * layout.dtype.itemsize

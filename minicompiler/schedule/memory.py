@@ -9,12 +9,13 @@ A buffer takes over the memory of another one that dies
 Outputs are never given away; inputs and constants belong to others.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..ir.nodes import Extern, Layout, Program, Scatter, references
 from ..symbolic.expr import product
-from .fusion import Group, estimate
+from .fusion import Group, bytes_of
 from .kernels import overwriting
 from .plan import Alloc, Call, Free, Kernel, Launch, Reuse, Step
 
@@ -36,7 +37,7 @@ class Memory:
     bytes: int = 0
 
     def __post_init__(self) -> None:
-        self.bytes = estimate(self.layout.numel) * self.layout.dtype.itemsize
+        self.bytes = bytes_of(self.layout)
 
 
 class MemoryPlan:
@@ -58,20 +59,19 @@ class MemoryPlan:
 
     def _live(self, time: int, action: Action) -> None:
         """What the action makes, and uses for the last time so far."""
+        older: dict[str, str] = {}
         if isinstance(action, Kernel):
             older = {node.name: node.into for node in action.nodes if node.into is not None}
-            fresh = [name for name in action.writes if name not in older]
-            used = [*action.args]
+            fresh, used = action.writes, [*action.args]
         else:
-            older = {}
-            fresh = [name for name in action.names if name is not None]
+            fresh = tuple(name for name in action.names if name is not None)
             used = [ref.name for ref in action.reads()]
         allocated = isinstance(action, Kernel) or action.out_variant is not None
         shared = isinstance(action, Extern) and action.kind == "fallback"
         for name in fresh:
-            made = Memory(name, self.layouts[name], time, time, False, allocated, shared)
-            self.of[name] = made
-            self.made.append(made)
+            memory = Memory(name, self.layouts[name], time, time, False, allocated, shared)
+            self.of[name] = memory
+            self.made.append(memory)
         for name, old in older.items():
             if old in self.of:  # not so for a buffer that exists within the kernel only
                 self.of[name] = self.of[old]
@@ -102,58 +102,60 @@ class MemoryPlan:
             if node.name not in {*kernel.writes} - kernel.down or isinstance(node.loop, Scatter):
                 continue
             mine, late = self.of[node.name], when.get(node.name, 0)
+            earlier = {n.name for n in kernel.nodes[: place + 1]} - kernel.again
             for old in kernel.reads:
-                memory, places = self.of[old], group.reads[old]
-                readers = [n for n in group.nodes if any(d.buffer == old for d in n.about.reads)]
-                names = {n.about.name for n in readers}
+                memory = self.of[old]
                 dies = memory.death == time > memory.birth and memory.name == old
-                same = memory.layout.dtype == mine.layout.dtype and memory.bytes == mine.bytes
-                meet = places == group.writes[node.name] and None not in places
-                before = names <= {n.name for n in kernel.nodes[: place + 1]} - kernel.again
-                before = before and all(when.get(n, 0) <= late for n in names)
                 ours = not (memory.kept or memory.shared) and old not in kernel.mutated
-                if dies and ours and same and meet and before:
+                same = memory.layout.dtype == mine.layout.dtype and memory.bytes == mine.bytes
+                if not (dies and ours and same):
+                    continue
+                readers = {n.about.name for n in group.nodes if old in n.about.inputs}
+                before = readers <= earlier and all(when.get(n, 0) <= late for n in readers)
+                places = group.places(old, group.reads)
+                meet = places == group.places(node.name, group.writes) and None not in places
+                if before and meet:
                     mine.old = memory
                     memory.death = time - 1  # from now on it is the new one's
                     kernel = overwriting(kernel, node.name, old)
                     break
         return kernel
 
+    def _by(self, when: str) -> dict[int, list[Memory]]:
+        """Who is born, or dies, at each time."""
+        found = defaultdict[int, list[Memory]](list)
+        for memory in self.made:
+            found[getattr(memory, when)].append(memory)
+        return found
+
     def _inherit(self, live: list[int], peak: int) -> None:
         """Give memory that has died to what is born later with the same size."""
         taken = {memory.old for memory in self.made}
-        dead: dict[tuple[object, int], list[Memory]] = {}
-        ends = sorted(
-            (m for m in self.made if m not in taken and not (m.kept or m.shared)),
-            key=lambda m: m.death,
-        )
-        for memory in sorted(self.made, key=lambda m: m.birth):
-            while ends and ends[0].death < memory.birth:
-                ended = ends.pop(0)
-                dead.setdefault((ended.layout.device, ended.bytes), []).append(ended)
-            if memory.old is not None or not memory.allocated:
-                continue
-            heritage = dead.get((memory.layout.device, memory.bytes), [])
-            for old in reversed(heritage):  # the one that is most likely still in the cache
-                idle = range(old.death + 1, memory.birth)
-                fits = all(live[time] + memory.bytes <= peak for time in idle)
-                if fits and (not memory.kept or memory.layout == old.layout):
-                    for time in idle:
-                        live[time] += memory.bytes
-                    memory.old = old
-                    heritage.remove(old)
-                    break
+        births, deaths = self._by("birth"), self._by("death")
+        dead = defaultdict[tuple[object, int], list[Memory]](list)
+        for now in range(len(self.actions)):
+            for memory in births[now]:
+                heritage = dead[memory.layout.device, memory.bytes]
+                if memory.old is not None or not memory.allocated:
+                    continue
+                for old in reversed(heritage):  # the one that is most likely still in the cache
+                    idle = range(old.death + 1, now)
+                    fits = all(live[time] + memory.bytes <= peak for time in idle)
+                    if fits and (not memory.kept or memory.layout == old.layout):
+                        for time in idle:
+                            live[time] += memory.bytes
+                        memory.old = old
+                        heritage.remove(old)
+                        break
+            for memory in deaths[now]:
+                if memory not in taken and not (memory.kept or memory.shared):
+                    dead[memory.layout.device, memory.bytes].append(memory)
 
     def _steps(self) -> Iterator[Step]:
-        births: dict[int, list[Memory]] = {}
-        deaths: dict[int, list[Memory]] = {}
+        births, deaths = self._by("birth"), self._by("death")
         taken = {memory.old for memory in self.made}
-        for memory in self.made:
-            births.setdefault(memory.birth, []).append(memory)
-            if memory not in taken and not memory.kept:
-                deaths.setdefault(memory.death, []).append(memory)
         for time, action in enumerate(self.actions):
-            for memory in births.get(time, ()):
+            for memory in births[time]:
                 if memory.old is not None:
                     yield Reuse(memory.name, memory.old.name, memory.layout)
                 elif memory.allocated:
@@ -165,5 +167,6 @@ class MemoryPlan:
                 new = {node.into: node.name for node in action.nodes if node.name in self.of}
                 names = [new.get(a, a) if a in action.mutated else a for a in action.args]
                 yield Launch(action, tuple(self.of[name].name for name in names))
-            for memory in deaths.get(time, ()):
-                yield Free(memory.name)
+            for memory in deaths[time]:
+                if memory not in taken and not memory.kept:
+                    yield Free(memory.name)

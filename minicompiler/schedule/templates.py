@@ -7,6 +7,7 @@ import torch
 
 from ..ir.nodes import BufferRef, Computed, Extern, Operation, Pointwise
 from ..settings import config
+from ..symbolic.ranges import simplify
 from .fusion import Group
 from .kernels import kernel
 from .plan import Kernel
@@ -55,8 +56,9 @@ def tiled(extern: Extern, group: Group) -> Group | None:
     if fit is None or fit.rows or (fit.space.ranges, fit.space.folded) != ((rows,), (columns,)):
         return None
     moved = group.moved(fit.space, fit.second)
-    reads = moved.reads[str(extern.names[0])]
-    return moved if reads == {moved.simplified(layout.index(fit.space.symbols))} else None
+    reads = moved.places(str(extern.names[0]), moved.reads)
+    own = simplify(layout.index(fit.space.symbols), fit.space.limits)
+    return moved if reads == {own} else None
 
 
 def product_kernel(extern: Operation, group: Group, name: str, needed: Iterable[str]) -> Kernel:

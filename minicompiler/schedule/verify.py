@@ -1,11 +1,9 @@
 """Is a plan one that its program allows? Raises InternalError where it is not."""
 
-from collections.abc import Callable
-
 from ..errors import InternalError
 from ..ir import ops
 from ..ir.dtypes import Recorder, visit
-from ..ir.nodes import Computed, Layout, Reduction, Scatter, references
+from ..ir.nodes import Layout, Reduction, Scatter, references
 from ..symbolic.expr import Expr
 from ..symbolic.ranges import simplify
 from .plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
@@ -17,22 +15,18 @@ def verify_plan(plan: Plan) -> None:
     _Walk(plan).run()
 
 
+def check(holds: bool, text: str) -> None:
+    if not holds:
+        raise InternalError(f"schedule: {text}")
+
+
 class _Walk:
     """`contents[variable]` are the names whose values the variable's memory holds now."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan, program = plan, plan.program
         self.contents = {name: {name} for name in (*program.inputs, *program.constants)}
-        self.older = {
-            o.name: o.into
-            for o in program.operations
-            if isinstance(o, Computed) and o.into is not None
-        }
         self.layouts = program.layouts()
-
-    def check(self, holds: bool, text: str) -> None:
-        if not holds:
-            raise InternalError(f"schedule of {self.plan.program.name}: {text}")
 
     def run(self) -> None:
         for step in self.plan.steps:
@@ -42,20 +36,20 @@ class _Walk:
 
     def holds(self, name: str, who: str) -> None:
         found = any(name in names for names in self.contents.values())
-        self.check(found, f"{who} read {name}, which is not in memory")
+        check(found, f"{who} read {name}, which is not in memory")
 
     def Alloc(self, step: Alloc) -> None:
-        self.check(step.name not in self.contents, f"{step.name} is allocated twice")
+        check(step.name not in self.contents, f"{step.name} is allocated twice")
         self.contents[step.name] = {step.name} if step.layout.numel == 0 else set()
 
     def Reuse(self, step: Reuse) -> None:
-        self.check(step.old in self.contents, f"{step.name} reuses {step.old}, which is gone")
-        self.check(step.old not in self.plan.program.inputs, f"{step.name} takes an input's memory")
+        check(step.old in self.contents, f"{step.name} reuses {step.old}, which is gone")
+        check(step.old not in self.plan.program.inputs, f"{step.name} takes an input's memory")
         held = self.contents.pop(step.old)
         self.contents[step.name] = held | ({step.name} if step.layout.numel == 0 else set())
 
     def Free(self, step: Free) -> None:
-        self.check(self.contents.pop(step.name, None) is not None, f"{step.name} is freed twice")
+        check(self.contents.pop(step.name, None) is not None, f"{step.name} is freed twice")
 
     def Call(self, step: Call) -> None:
         for ref in step.extern.reads():
@@ -63,28 +57,26 @@ class _Walk:
         for name in step.extern.names:
             if name is not None:
                 allocated = step.extern.out_variant is not None
-                self.check(allocated == (name in self.contents), f"{name} is allocated wrongly")
+                check(allocated == (name in self.contents), f"{name} is allocated wrongly")
                 self.contents[name] = {name}
 
     def Launch(self, step: Launch) -> None:
         kernel = step.kernel
-        self.check(len(step.args) == len(kernel.args), f"{kernel.name} has other parameters")
+        check(len(step.args) == len(kernel.args), f"{kernel.name} has other parameters")
         gone = [name for name in step.args if name not in self.contents]
-        self.check(not gone, f"{kernel.name} needs {gone}")
-        self.check(len(set(step.args)) == len(step.args), f"{kernel.name} has aliasing parameters")
-        verify_kernel(kernel, self.layouts, self.check)
+        check(not gone, f"{kernel.name} needs {gone}")
+        check(len(set(step.args)) == len(step.args), f"{kernel.name} has aliasing parameters")
+        verify_kernel(kernel, self.layouts)
         given = dict(zip(kernel.args, step.args))
         for name in (*kernel.reads, *kernel.mutated):
             held = self.contents[given[name]]
-            self.check(name in held, f"{kernel.name} reads {name}, memory holds {held}")
+            check(name in held, f"{kernel.name} reads {name}, memory holds {held}")
         for node in kernel.nodes:
             if node.name not in kernel.internal:
                 self.contents[given[kernel.memory(node.name)]] = {node.name}
 
 
-def verify_kernel(
-    kernel: Kernel, layouts: dict[str, Layout], check: Callable[[bool, str], None]
-) -> None:
+def verify_kernel(kernel: Kernel, layouts: dict[str, Layout]) -> None:
     """What a node reads of an earlier one, or overwrites, lies at the same iteration; and each of
     its iterations stores to a place of its own."""
     space = Space(kernel.ranges, kernel.folded)

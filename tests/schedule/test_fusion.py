@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -197,6 +198,16 @@ def test_verify_finds_a_kernel_that_cannot_be() -> None:
         verify_plan(plan)
     plan.steps = [step for step in plan.steps if not isinstance(step, Launch)]
     with pytest.raises(InternalError, match="not in memory"):
+        verify_plan(plan)
+
+
+def test_verify_finds_a_store_that_stands_still() -> None:
+    plan = planned(lambda x: x.exp(), randn(4, 6))
+    (kernel,) = plan.kernels
+    (node,) = kernel.nodes
+    still = replace(node.layout, stride=tuple(0 * step for step in node.layout.stride))
+    object.__setattr__(node, "layout", still)
+    with pytest.raises(InternalError, match="at one place"):
         verify_plan(plan)
 
 
