@@ -433,7 +433,7 @@ class _Writer(Writer):
             if node.name in self.folds:
                 position = flat(self.kernel.folded, self.nest.folded)
                 at = f"int64_t({self.text(position)})" if self.folds[node.name].at else ""
-                self.line(*self.folds[node.name].update("lane", value.text, at))
+                self.line(self.folds[node.name].update("lane", value.text, at))
                 continue
             adds = isinstance(node.loop, Scatter) and node.loop.mode == "add"
             self.store(node, value, place, "+=" if adds else "=")

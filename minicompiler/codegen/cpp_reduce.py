@@ -16,8 +16,8 @@ FOLDS = {
     "max": "maximum({0}, {1})",
     "any": "{0} | {1}",
     "all": "{0} & {1}",
-    "argmin": "better<false>",
-    "argmax": "better<true>",
+    "argmin": "take<false>",
+    "argmax": "take<true>",
 }
 
 
@@ -59,18 +59,12 @@ class Accumulator:
         unroll = [] if self.columns else [f"#pragma GCC unroll {self.lanes}"]
         return [*lines, *unroll, f"for (int lane = 0; lane < {self.lanes}; lane++) {each}"]
 
-    def update(self, lane: str, value: str, position: str) -> list[str]:
-        """Lines that take `value` (found at `position`) into a lane."""
+    def update(self, lane: str, value: str, position: str) -> str:
+        """The statement that takes `value` (found at `position`) into a lane."""
         mine = f"{self.name}_lanes[{lane}]"
-        if not self.at:
-            return [f"{mine} = {self._combined(mine, value)};"]
-        at = f"{self.name}_at[{lane}]"
-        better = f"{self.name}_better"
-        return [
-            f"const bool {better} = {FOLDS[self.kind]}({value}, {position}, {mine}, {at});",
-            f"{mine} = {better} ? {value} : {mine};",
-            f"{at} = {better} ? {position} : {at};",
-        ]
+        if self.at:
+            return f"{FOLDS[self.kind]}({mine}, {self.name}_at[{lane}], {value}, {position});"
+        return f"{mine} = {self._combined(mine, value)};"
 
     def _combined(self, a: str, b: str) -> str:
         text = FOLDS[self.kind].format(a, b)
@@ -92,24 +86,19 @@ class Accumulator:
             lanes = f"{TYPES[self.dtype]} {self.name}_lanes[{self.lanes}];"
             each = f"{self.name}_lanes[lane] = {TYPES[self.dtype]}({self.name}_total[lane]);"
             return [lanes, f"for (int lane = 0; lane < {self.lanes}; lane++) {each}"]
-        return [] if self.columns or not self.at else self._halve()
+        if self.columns or not self.at:
+            return []
+        # the upper half of the lanes onto the lower, until one is left
+        halves = f"for (int half = {self.lanes // 2}; half > 0; half /= 2)"
+        other = f"{self.name}_lanes[lane + half]", f"{self.name}_at[lane + half]"
+        each = f"for (int lane = 0; lane < half; lane++) {self.update('lane', *other)}"
+        return [halves, f"    {each}"]
 
     def _one(self) -> str:
         """The lanes of a row as one value."""
         of = MEMORY[self.dtype]
         both = f"[]({of} a, {of} b) -> {of} {{ return {FOLDS[self.kind].format('a', 'b')}; }}"
         return f"folded<{self.lanes}>({self.name}_lanes, {both})"
-
-    def _halve(self) -> list[str]:
-        """Lines that fold the upper half of the lanes onto the lower, until one is left."""
-        other = f"{self.name}_at[lane + half]"
-        steps = self.update("lane", f"{self.name}_lanes[lane + half]", other)
-        return [
-            f"for (int half = {self.lanes // 2}; half > 0; half /= 2)",
-            "    for (int lane = 0; lane < half; lane++) {",
-            *(f"        {step}" for step in steps),
-            "    }",
-        ]
 
     @property
     def result(self) -> str:

@@ -263,10 +263,14 @@ template <int N, class T, class F> static inline T folded(T* lanes, F both) {
     }
 }
 
-// Does value v at position p come before the best so far? A NaN wins, then the first position.
-template <bool most, class T, class P> static inline bool better(T v, P p, T best, P at) {
+// Value v at position p takes the place of the best so far, if it comes before it. A NaN wins, then
+// the first position.
+template <bool most, class T, class V>
+static inline void take(T& best, int64_t& at, V v, int64_t p) {
     bool equal = (v == best) | ((v != v) & (best != best)), beyond = most ? v > best : v < best;
-    return beyond | ((v != v) & (best == best)) | (equal & (p < at));
+    bool first = beyond | ((v != v) & (best == best)) | (equal & (p < at));
+    best = first ? v : best;
+    at = first ? p : at;
 }
 
 template <class T> static inline T sign(T x) { return T((x > T(0)) - (x < T(0))); }

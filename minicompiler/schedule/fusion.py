@@ -133,18 +133,20 @@ class Group:
         assert self.space is not None
         space = Space(self.space.folded, self.space.ranges)
         table = dict(zip(self.space.symbols, (*space.y, *space.x)))
-        moved = self.moved(space, table)
-        return Group(tuple(replace(node, down=True) for node in moved.nodes), space)
+        return self.moved(space, table, down=True)
 
-    def moved(self, space: Space, table: Renaming, rows: bool = False) -> "Group":
-        """The same nodes over another space."""
+    def moved(
+        self, space: Space, table: Renaming, rows: bool = False, down: bool = False
+    ) -> "Group":
+        """The same nodes over another space; `rows`: once a row of it."""
         nodes = tuple(
-            replace(
-                node,
-                renaming={symbol: e.subs(table) for symbol, e in node.renaming.items()},
-                over_all=node.over_all and not rows,
+            Node(
+                n.about,
+                {symbol: e.subs(table) for symbol, e in n.renaming.items()},
+                n.over_all and not rows,
+                n.down or down,
             )
-            for node in self.nodes
+            for n in self.nodes
         )
         return Group(nodes, space)
 
@@ -270,9 +272,9 @@ class Fusion:
         own = self.own[a] | self.own[b]
         if (self.after[a] & self.before[b] | self.after[b] & self.before[a]) & ~own:
             return "something else must run between them"
-        if first.makes & second.reads.keys() or second.makes & first.reads.keys():
-            return ""
-        if not self.siblings or abs(first.position - second.position) > FAR:
+        flows = first.makes & second.reads.keys() or second.makes & first.reads.keys()
+        far = abs(first.position - second.position) > FAR
+        if not flows and (far or not self.siblings):
             return "they are far apart, and what they share would live long"
         return ""
 
