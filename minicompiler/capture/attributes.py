@@ -23,18 +23,16 @@ if TYPE_CHECKING:
 def namespace(ev: "E", v: Obj | Tensor) -> Dict | None:
     """The instance dictionary as a value, shared with `v.__dict__`."""
     if v.attributes is None:
-        if v.real is not ABSENT:
+        if isinstance(v.real, ModuleType):
+            v.attributes = ev.globals_of(v.real.__dict__, v.source)
+        elif v.real is not ABSENT:
             try:
-                real = v.real.__dict__ if isinstance(v.real, ModuleType) else own_dict(v.real)
+                real = own_dict(v.real)
             except AttributeError:
                 return None
-            if isinstance(v.real, ModuleType):
-                v.attributes = ev.globals_of(real, None if v.source is None else v.source)
-            else:
-                source = None if v.source is None else sources.OwnDict(v.source)
-                v.attributes = Dict(dict, real, source)
-                ev.memo[id(real)] = v.attributes
-                ev.kept.append(real)
+            source = None if v.source is None else sources.OwnDict(v.source)
+            v.attributes = ev.memo[id(real)] = Dict(dict, real, source)
+            ev.kept.append(real)
         elif v.cls.__dictoffset__ != 0:
             v.attributes = Dict()
         if v.attributes is not None and isinstance(v, Obj):

@@ -17,7 +17,7 @@ from . import attributes
 from . import data_model as model
 from .calls import PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
 from .frame_hook import MISSING, type_lookup
-from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Function, Method, Obj
+from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Method, Obj
 from .values import Raised, Sequence, Set, Super, Tensor, Tuple, Value, const_bool, constant
 from .values import describe, keyed, python_value, refuse
 
@@ -27,24 +27,18 @@ if TYPE_CHECKING:
 PURE |= {abs, ascii, bin, chr, divmod, format, hex, oct, ord, pow, round, int, float, str, bool}
 PURE |= {complex, bytes, slice, range, hash, callable, operator.index}
 PURE |= {torch.promote_types, torch.result_type, torch.broadcast_shapes, torch.finfo, torch.iinfo}
-PURE |= {torch.get_default_dtype, torch.is_tensor, torch.typename, torch.can_cast, torch.Size}
+PURE |= {torch.get_default_dtype, torch.typename, torch.can_cast, torch.Size}
 PURE |= {torch.cuda.is_available, torch.get_num_threads, torch._C._get_tracing_state}
 PURE |= {inspect.getfullargspec, inspect.isfunction, inspect.isclass, inspect.ismodule}
 PURE |= {inspect.getmro, inspect.isgeneratorfunction, inspect.iscoroutinefunction}
 PURE |= {torch.Generator.device.__get__, int.from_bytes, str.maketrans, float.fromhex}
 
 PURE |= {issubclass, type.__or__, type.__ror__}
-REFUSED_CALLS |= {
-    builtins.input: ("reads input", ""),
-    builtins.open: ("opens a file", ""),
-    builtins.exec: ("runs code from a string", ""),
-    builtins.eval: ("runs code from a string", ""),
-    builtins.id: ("asks for the id of an object", ""),
-    builtins.globals: ("takes the dictionary of globals", ""),
-    builtins.locals: ("takes the dictionary of locals", ""),
-    warnings.warn: ("warns", ""),
-    breakpoint: ("a breakpoint", ""),
-}
+REFUSED_CALLS |= dict.fromkeys((builtins.exec, builtins.eval), ("runs code from a string", ""))
+REFUSED_CALLS |= dict.fromkeys((builtins.globals, builtins.locals), ("takes a namespace", ""))
+REFUSED_CALLS |= {builtins.input: ("reads input", ""), builtins.open: ("opens a file", "")}
+REFUSED_CALLS |= {builtins.id: ("asks for the id of an object", ""), warnings.warn: ("warns", "")}
+REFUSED_CALLS |= {breakpoint: ("a breakpoint", "")}
 EMPTY, NOT_IMPLEMENTED = Const(""), Const(NotImplemented)
 
 
@@ -223,12 +217,9 @@ def _text_rule(function: Any, methods: tuple[str, ...]) -> None:
         v = args[0]
         if isinstance(v, Tensor):
             refuse("the text of a tensor")
-        if isinstance(v, Const) or len(args) > 1:
-            return model.fold(ev, function, *map(python_value, args))
-        if isinstance(v, Sequence | Dict | Set):
-            return model.fold(ev, function, readable(ev, v, function))
-        if isinstance(v.real, type) and type(v.real).__repr__ is type.__repr__:
-            return Const(function(v.real))
+        plain = isinstance(v.real, type) and type(v.real).__repr__ is type.__repr__
+        if plain or len(args) > 1 or isinstance(v, Const | Sequence | Dict | Set):
+            return fold(ev, function, list(args), kwargs)
         if isinstance(v, Obj) and issubclass(v.cls, BaseException):
             raw = type_lookup(v.cls, methods[0])
             if type(raw) is not FunctionType:  # BaseException's, or that of KeyError, OSError ...
@@ -269,11 +260,6 @@ def _signature(ev: "E", fn: Value) -> Value:
     real = fn.real
     if isinstance(fn, Method):
         real = MethodType(fn.function.real, fn)  # `self` is dropped, whatever it is
-    if isinstance(fn, Function) and fn.is_new:
-        real = FunctionType(fn.code, {}, fn.name, python_value(fn.defaults))
-        real.__kwdefaults__ = python_value(fn.kwdefaults)
-        if "__wrapped__" in getattr(fn.attributes, "items", ()):
-            return _signature(ev, attributes.getattr_(ev, fn, "__wrapped__"))
     if real is ABSENT:
         refuse(f"the signature of {describe(fn)}")
     return model.fold(ev, inspect.signature, real)

@@ -18,7 +18,7 @@ from . import attributes
 from . import data_model as model
 from .frame_hook import MISSING, type_lookup
 from .calls import PURE, RULES, rule
-from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Lazy, List, Sequence, Set, Tuple
+from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, List, Sequence, Set, Tuple
 from .values import Value, View, const_bool, constant, key_of, keyed, python_value, refuse
 from .values.containers import ITEMS, KEYS, VALUES
 
@@ -128,7 +128,7 @@ def _sequence_rule(original: Any, method: Any, takes: str, writes: bool) -> None
         found = model.attempt(ev, method, contents, *given)
         if found is contents:
             return self
-        if isinstance(found, Value | Lazy):
+        if isinstance(found, Value):
             return found.force(ev)
         if not isinstance(found, list | tuple | deque):
             return Const(found)

@@ -11,7 +11,7 @@ import operator
 from collections import deque
 from collections.abc import Callable
 from enum import EnumType
-from types import FunctionType
+from types import FunctionType, UnionType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -410,28 +410,22 @@ LEGACY_TENSOR = type(torch.FloatTensor)
 
 
 def is_instance(ev: "E", v: Value, classes: Value) -> bool:
-    if isinstance(classes, Tuple):
-        return any(is_instance(ev, v, c) for c in classes.read(ev))
     cls = classes.real
-    if type(cls) is LEGACY_TENSOR:
-        refuse("isinstance with a legacy tensor type", "compare the dtype and the device")
-    if not isinstance(cls, type):
-        if type(cls).__name__ == "UnionType":
-            return any(is_instance(ev, v, ev.wrap(c, None)) for c in cls.__args__)
-        refuse(f"isinstance with {describe(classes)}")
-    custom = type_lookup(type(cls), "__instancecheck__")
+    if isinstance(classes, Tuple) or isinstance(cls, UnionType):
+        several = (
+            classes.read(ev) if isinstance(classes, Tuple) else map(ev.wrap_fresh, cls.__args__)
+        )
+        return any(is_instance(ev, v, c) for c in several)
+    if not isinstance(cls, type) or type(cls) is LEGACY_TENSOR:
+        refuse(f"isinstance with {describe(classes)}", "for a tensor compare dtype and device")
     if isinstance(v, Tensor):
-        if v.real is not ABSENT and isinstance(v.real, cls):
-            return True
-        return issubclass(v.cls, cls) if v.real is not ABSENT else isinstance(v.fake.meta, cls)
-    own = type(cls).__module__.partition(".")[0] not in ("abc", "typing", "torch")
-    if isinstance(custom, FunctionType) and own:
+        own = v.real is not ABSENT and (isinstance(v.real, cls) or issubclass(v.cls, cls))
+        return own or (v.real is ABSENT and isinstance(v.fake.meta, cls))
+    custom = type_lookup(type(cls), "__instancecheck__")
+    users = type(cls).__module__.partition(".")[0] not in ("abc", "typing", "torch")
+    if isinstance(custom, FunctionType) and users:
         return truth(ev, call(ev, ev.wrap(custom, None), [classes, v], {}))
-    if isinstance(v, Const):
-        return isinstance(v.value, cls)
-    if v.real is not ABSENT:
-        return isinstance(v.real, cls)
-    return issubclass(v.cls, cls)
+    return issubclass(v.cls, cls) if v.real is ABSENT else isinstance(v.real, cls)
 
 
 def exception(ev: "E", v: Value) -> Obj:

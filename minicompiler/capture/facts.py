@@ -238,20 +238,19 @@ AMBIENT = {
 BUILTIN_CONTAINERS = (dict, list, tuple, set, frozenset, deque, str, bytes, types.MappingProxyType)
 
 
-def length(container: Any) -> int:
-    """`len` as the builtin type has it, whatever a subclass says."""
-    for builtin in BUILTIN_CONTAINERS:
-        if issubclass(type(container), builtin):
-            n: int = builtin.__len__(container)
-            return n
-    raise TypeError(f"{type(container).__name__} is no builtin container")
+def of_builtin(name: str) -> Callable[..., Any]:
+    """A method as the builtin container has it, whatever a subclass says."""
+
+    def method(container: Any, *args: Any) -> Any:
+        for builtin in BUILTIN_CONTAINERS:
+            if issubclass(type(container), builtin):
+                return getattr(builtin, name)(container, *args)
+        raise TypeError(f"{type(container).__name__} is no builtin container")
+
+    return method
 
 
-def has_key(container: Any, key: Any) -> bool:
-    for builtin in BUILTIN_CONTAINERS:
-        if issubclass(type(container), builtin):
-            return builtin.__contains__(container, key)
-    raise TypeError(f"{type(container).__name__} is no builtin container")
+length, has_key = of_builtin("__len__"), of_builtin("__contains__")
 
 
 def same_keys(container: Any, expected: tuple[Any, ...]) -> bool:

@@ -53,9 +53,7 @@ def enumerate_(iterable: Any, start: int = 0) -> Iterator[Any]:
 @replaces(zip)
 def zip_(*iterables: Any, strict: bool = False) -> Iterator[Any]:
     iterators = [iter(i) for i in iterables]
-    if not iterators:
-        return
-    while True:
+    while iterators:
         items = []
         for position, it in enumerate(iterators):
             try:
@@ -90,16 +88,16 @@ def filter_(function: Any, iterable: Any) -> Iterator[Any]:
 
 @replaces(reversed)
 def reversed_(sequence: Any) -> Iterator[Any]:
-    if hasattr(type(sequence), "__reversed__") and not isinstance(sequence, list | range):
-        if isinstance(sequence, dict):
-            sequence = list(sequence)
-        else:
-            yield from sequence.__reversed__()
-            return
-    elif isinstance(sequence, collections.abc.ItemsView | collections.abc.KeysView):
+    if isinstance(sequence, COPIED):
         sequence = list(sequence)
+    elif hasattr(type(sequence), "__reversed__") and not isinstance(sequence, list | range):
+        yield from sequence.__reversed__()
+        return
     for i in range(len(sequence) - 1, -1, -1):
         yield sequence[i]
+
+
+COPIED: Any = (dict, collections.deque, collections.abc.MappingView)
 
 
 @replaces(any)

@@ -16,11 +16,10 @@ from . import attributes
 from . import data_model as model
 from . import polyfills
 from . import source as sources
-from .calls import PURE, REFUSED_CALLS, RULES, rule
+from .calls import PURE, REFUSED_CALLS, found_in, rule
 from .frame_hook import MISSING, trust, type_lookup
-from .values import Dict, Sequence
-from .values import ABSENT, FALSE, NONE, TRUE, Const, Function, Method, Raised, Tensor, Value
-from .values import new_exception, python_value, refuse
+from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Function, Method, Sequence, Tensor
+from .values import Value, const_bool, python_value, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
@@ -55,15 +54,14 @@ OPERATOR_KINDS = (BuiltinFunctionType, type(torch.Tensor.add), type(torch.Tensor
 
 def is_operator(real: Any) -> bool:
     """Does a call of `real` become a node?"""
-    if real in ALLOWED if _hashable(real) else False:
+    if found_in(ALLOWED, real):
         return True
     if isinstance(real, FunctionType):
         if real.__module__ == "torch._tensor":
             return real.__name__ in TENSOR_PYTHON
         if real.__module__ not in FUNCTIONAL:
-            return (
-                getattr(F, real.__name__, None) is real and real.__module__ == "torch._jit_internal"
-            )
+            dispatcher = real.__module__ == "torch._jit_internal"
+            return dispatcher and getattr(F, real.__name__, None) is real
         return not real.__name__.startswith(("has_torch", "handle_torch", "_verify"))
     if isinstance(real, OPERATOR_KINDS):
         owner = getattr(real, "__objclass__", None)
@@ -72,10 +70,6 @@ def is_operator(real: Any) -> bool:
         of = getattr(real, "__self__", None)
         return of is VARIABLE_FUNCTIONS or getattr(of, "__name__", "") in NATIVE_MODULES
     return False
-
-
-def _hashable(real: Any) -> bool:
-    return type(real).__hash__ is not None
 
 
 VARIABLE_FUNCTIONS = torch.add.__self__  # type: ignore[attr-defined]
@@ -130,19 +124,13 @@ def tensor_attribute(ev: "E", v: Tensor, name: str) -> Value:
         return ev.wrap(v.cls, None)
     raw = type_lookup(v.cls, name)
     trust(v.cls, name, raw)
+    if isinstance(raw, GetSetDescriptorType | property):
+        refuse(f"Tensor.{name}")
     if raw is not MISSING:
-        if type(raw) in (FunctionType, *attributes.METHOD_DESCRIPTORS):
-            return Method(ev.wrap(raw, None), v)
-        if isinstance(raw, GetSetDescriptorType | property):
-            refuse(f"Tensor.{name}")
-        if type(raw).__name__ in ("bool", "int", "str"):
-            return ev.wrap(raw, None)
-    if v.real is not ABSENT and raw is MISSING:
-        space = attributes.namespace(ev, v)
-        if space is not None and (own := space.get(ev, Const(name))) is not None:
-            return own
-    message = f"'{v.cls.__name__}' object has no attribute '{name}'"
-    raise Raised(new_exception(AttributeError, message), ev.at, ev.where())
+        return attributes.bind(ev, raw, None, v, ev.class_of(v), name)
+    space = attributes.namespace(ev, v) if v.real is not ABSENT else None
+    own = None if space is None else space.get(ev, Const(name))
+    return own or attributes.no_attribute(ev, v, name)
 
 
 def known_as_leaf(v: Tensor) -> None:
@@ -152,32 +140,24 @@ def known_as_leaf(v: Tensor) -> None:
 
 
 def tensor_grad(ev: "E", v: Tensor) -> Value:
-    if v.grad is None:
-        if v.source is None:
-            if v.fake.requires_grad:
-                refuse("the .grad of a computed tensor")
-            return NONE
+    if v.source is None and v.fake.requires_grad:
+        refuse("the .grad of a computed tensor")
+    if v.grad is None and v.source is not None:
         v.grad = ev.wrap(v.real.grad, sources.Field(v.source, "grad"))
-    return v.grad
+    return v.grad or NONE
 
 
 # ---------------------------------------------------------------- ambient modes
 def ambient(name: str, setter: Any, getter: Any) -> None:
     """A C-level switch: a node that sets it, and the real switch set while evaluating."""
+    PURE.add(getter)
 
     @rule(setter)
-    def set_(ev: "E", *args: Value) -> Value:
-        key = (name, *[python_value(a) for a in args[:-1]])
+    def set_(ev: "E", *args: Value) -> None:
+        key = (name, *map(python_value, args[:-1]))
         ev.ambient.setdefault(key, (setter, getter(*key[1:])))
         ev.ambient_now[key] = python_value(args[-1])
-        ev.graph.call(ev, setter, list(args), keep=True)
-        return NONE
-
-    if getter not in RULES:
-
-        @rule(getter)
-        def get(ev: "E", *args: Value) -> Value:
-            return Const(getter(*map(python_value, args)))
+        ev.graph.call(ev, setter, args, keep=True)
 
 
 ambient("grad mode", torch._C._set_grad_enabled, torch.is_grad_enabled)
@@ -186,13 +166,9 @@ ambient("autocast dtype", torch.set_autocast_dtype, torch.get_autocast_dtype)
 ambient("autocast cache", torch.set_autocast_cache_enabled, torch.is_autocast_cache_enabled)
 
 
-@rule(torch.autocast_increment_nesting, torch.autocast_decrement_nesting)
-def _nesting(ev: "E") -> Value:
-    """Counts regions for the cast cache; the graph's regions need none: nothing is cached."""
-    return Const(1)
-
-
-rule(torch.is_inference_mode_enabled)(lambda ev: Const(torch.is_inference_mode_enabled()))
+# It counts regions for the cast cache; the graph's regions need none: nothing is cached.
+_NESTING = (torch.autocast_increment_nesting, torch.autocast_decrement_nesting)
+rule(*_NESTING)(lambda ev: Const(1))
 
 
 REFUSED_CALLS[torch._C._InferenceMode] = ("enters inference mode", "use torch.no_grad()")
@@ -202,36 +178,20 @@ _get_privateuse1_backend_name""".split()
 PURE |= {getattr(torch._C, name) for name in STATE}
 PURE |= {torch.amp.autocast_mode.is_autocast_available, torch.backends.mha.get_fastpath_enabled}
 PURE |= {torch.get_autocast_cpu_dtype, torch.get_autocast_gpu_dtype, torch.is_anomaly_enabled}
-PURE |= {torch._C._autograd._profiler_enabled}
+PURE |= {torch._C._autograd._profiler_enabled, torch.is_inference_mode_enabled}
 
 
 # ---------------------------------------------------------------- questions about compilation
 rule(torch.compiler.is_compiling, torch.compiler.is_dynamo_compiling)(lambda ev: TRUE)
 
 
-for _question in (torch._jit_internal.is_scripting, torch.jit._trace.is_tracing):
-    rule(_question)(lambda ev: FALSE)
-rule(torch.compiler.is_exporting)(lambda ev: FALSE)
-
-
-# nothing to do
+_NEVER: list[Any] = [torch._jit_internal.is_scripting, torch.jit._trace.is_tracing]
+_NEVER += [torch.compiler.is_exporting, torch.overrides.has_torch_function]
+_NEVER += [torch._C._has_torch_function, torch._C._has_torch_function_unary]
+_NEVER += [torch._C._has_torch_function_variadic]
+rule(*_NEVER)(lambda ev, *args: FALSE)
 rule(torch._C._log_api_usage_once, torch.clear_autocast_cache)(lambda ev, *args: None)
-
-
-@rule(torch.overrides.has_torch_function, torch._C._has_torch_function)
-def _has_torch_function(ev: "E", *args: Value) -> Value:
-    return FALSE
-
-
-for _name in ("_has_torch_function_unary", "_has_torch_function_variadic"):
-    if getattr(torch._C, _name) not in RULES:
-        RULES[getattr(torch._C, _name)] = _has_torch_function
-
-
-rule(torch.is_tensor)(lambda ev, v: TRUE if isinstance(v, Tensor) else FALSE)
-
-
-PURE.discard(torch.is_tensor)
+rule(torch.is_tensor)(lambda ev, v: const_bool(isinstance(v, Tensor)))
 
 
 for _name in (n for n in dir(torch.Tensor) if n.startswith("__")):
@@ -242,12 +202,10 @@ rule(torch.Tensor.__iter__)(lambda ev, v: model.iter_(ev, v))
 rule(torch.Tensor.__hash__)(lambda ev, v: refuse("the hash of a tensor"))
 
 
-REFUSED_CALLS[torch.manual_seed] = ("seeds torch's random generator", "seed outside")
-REFUSED_CALLS[torch.seed] = ("seeds torch's random generator", "seed outside")
-REFUSED_CALLS[torch.nn.functional.one_hot] = (
-    "checks the values of its classes",
-    "compare with torch.arange(num_classes)",
-)
+for _seed in (torch.manual_seed, torch.seed):
+    REFUSED_CALLS[_seed] = ("seeds torch's random generator", "seed outside")
+_one_hot = ("checks the values of its classes", "compare with torch.arange(num_classes)")
+REFUSED_CALLS[torch.nn.functional.one_hot] = _one_hot
 
 
 @rule(vars(torch.autograd.Function)["apply"].__func__)

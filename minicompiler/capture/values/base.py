@@ -8,7 +8,6 @@ after the graph. An `Obj` without is new: it is built only if it escapes.
 import enum
 import sys
 import types
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import torch
@@ -62,6 +61,7 @@ class Value:
         raise NotConstant
 
     def force(self, ev: "E") -> "Value":
+        """This, read and guarded."""
         return self
 
     def outside(self, real: Any, source: Source | None) -> Self:
@@ -134,12 +134,11 @@ class Tensor(Value):
         self.grad: Value | None = None
 
 
-@dataclass(slots=True)
-class Lazy:
+class Lazy(Value):
     """An item of an outside container: nothing is guarded until it is read."""
 
-    real: Any
-    source: Source | None
+    def __init__(self, real: Any, source: Source | None) -> None:
+        self.real, self.source = real, source
 
     def force(self, ev: "E") -> Value:
         return ev.wrap(self.real, self.source)

@@ -9,28 +9,16 @@ import torch
 from ..frame_hook import type_lookup
 from ..source import Const as ConstSource
 from ..source import Source, keys_of
-from .base import ABSENT, Const, Lazy, NotConstant, Obj, Tensor, Value, is_literal, refuse
+from .base import ABSENT, NULL, Const, Lazy, NotConstant, Obj, Tensor, Value, is_literal, refuse
 
 if TYPE_CHECKING:
     from ..evaluator import Evaluation as E
-
-Item = Value | Lazy
-Items = list[Item]
-
-
-class Unread(Value):
-    """Stands for an item that was not read; equal to nothing, not constant."""
-
-    cls = object
-
-
-UNREAD = Unread()
 
 
 class Sequence(Obj):
     kind: type
 
-    def __init__(self, items: Iterable[Item], cls: type | None = None) -> None:
+    def __init__(self, items: Iterable[Value], cls: type | None = None) -> None:
         """`items` of a bounded deque come in one."""
         super().__init__(cls or self.kind)
         self.maxlen: int | None = getattr(items, "maxlen", None)
@@ -47,12 +35,8 @@ class Sequence(Obj):
         found: Value = item
         return found
 
-    def known(self) -> list[Value]:
-        """Items for constant folding: unread ones stand for something not constant."""
-        return [UNREAD if isinstance(i, Lazy) else i for i in self.contents]
-
     def constant(self) -> Any:
-        items = [i.constant() for i in self.known()]
+        items = [i.constant() for i in self.contents]
         if self.attributes is None and self.cls in (tuple, list, torch.Size):
             return self.cls(items)
         if self.attributes is None and issubclass(self.cls, tuple):
@@ -118,7 +102,7 @@ def key_of(v: Value) -> Any:
         return v.value
     hashed = type_lookup(v.cls, "__hash__")
     if isinstance(v, Tuple) and hashed is tuple.__hash__:
-        return tuple(key_of(i) for i in v.known())
+        return tuple(key_of(i) for i in v.contents)
     if isinstance(v, Set) and v.cls is frozenset:
         return frozenset(v.items)
     if isinstance(v, Tensor) or (isinstance(v, Obj) and hashed in HASHED_BY_ID):
@@ -132,7 +116,7 @@ def real_key(real: Any) -> Any:
         return real
     if type(real) in (tuple, frozenset):
         return type(real)(map(real_key, real))
-    return Identity(UNREAD, id(real))
+    return Identity(NULL, id(real))
 
 
 def keyed(items: Iterable[Value]) -> dict[Any, Value]:
@@ -152,7 +136,7 @@ class Dict(Obj):
 
     def __init__(self, cls: type = dict, real: Any = ABSENT, source: Source | None = None) -> None:
         super().__init__(cls, real, source)
-        self.items: dict[Any, tuple[Item, Item]] = {}
+        self.items: dict[Any, tuple[Value, Value]] = {}
         self.unread = None if real is ABSENT else real
         self.deleted: dict[Any, Value] = {}
         self.stored: dict[Any, None] = {}
@@ -201,14 +185,13 @@ class Dict(Obj):
             self.items[k] = found
         self.items.update(known)
 
-    def pairs(self) -> list[tuple[Item, Item]]:
+    def pairs(self) -> list[tuple[Value, Value]]:
         return list(self.items.values())
 
     def constant(self) -> Any:
         if self.unread is not None or self.cls is not dict:
             raise NotConstant
-        known = [[UNREAD if isinstance(i, Lazy) else i for i in pair] for pair in self.pairs()]
-        return {k.constant(): v.constant() for k, v in known}
+        return {k.constant(): v.constant() for k, v in self.pairs()}
 
     def keys(self, ev: "E") -> list[Value]:
         self.list_all(ev)
@@ -238,7 +221,7 @@ class Dict(Obj):
             self.deleted[k] = key
         return True
 
-    def rebuild(self, ev: "E", items: dict[Any, tuple[Item, Item]]) -> None:
+    def rebuild(self, ev: "E", items: dict[Any, tuple[Value, Value]]) -> None:
         """Replace the contents, order included."""
         ev.effects.touch(self)
         self.items, self.rebuilt = items, True
