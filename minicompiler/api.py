@@ -275,8 +275,7 @@ def disable(fn: F) -> F:
     """`fn` and all that it calls run eagerly, also when reached from compiled code."""
 
     def disabled(*args: Any, **kwargs: Any) -> Any:
-        with frame_hook.disabled():
-            return fn(*args, **kwargs)
+        return frame_hook.run(None, None, fn, *args, **kwargs)
 
     frame_hook.skip(disabled.__code__)
     disabled._torchdynamo_disable = True  # type: ignore[attr-defined]  # torch's own mark

@@ -17,12 +17,12 @@ typedef struct {
     PyTypeObject *type; /* owned; of `found`, that `__class__` was not assigned */
     uint64_t version;   /* of `found`, if it is a dictionary */
     int changed;        /* in this walk the dictionary has another version, or none */
+    int constant;       /* cannot change while its dictionary does not */
 } Step;
 
 typedef struct {
     PyObject_HEAD
     int n, n_wanted, *wanted, moved;
-    int n_brief, *brief; /* steps that can change while no dictionary does, and the dictionaries */
     Step *steps;
 } Walk;
 
@@ -74,6 +74,7 @@ static int walk(Walk *w, PyObject *root, int binding)
     for (Step *s = w->steps; s < w->steps + w->n; s++) {
         Step *parent = s->parent < 0 ? NULL : w->steps + s->parent;
         int on_dict = s->kind == ITEM || s->kind == NO_ITEM || s->kind == WHOLE;
+        if (s->constant && !parent->changed) continue;
         if (binding || !on_dict || parent->changed) {
             PyObject *found = step_target(s, parent ? parent->found : root);
             if (s->kind == NO_ITEM) {
@@ -82,32 +83,12 @@ static int walk(Walk *w, PyObject *root, int binding)
             }
             if (!found) return 0;
             if (binding ? !step_bind(s, found) : s->kind == WHOLE || !step_same(s, found)) return 0;
-        } else if (s->kind != ITEM) {
-            continue;
         }
         if (Py_TYPE(s->found) != s->type) return 0;
         if (PyDict_Check(s->found)) {
             uint64_t version = dict_version(s->found);
             s->changed = !version || version != s->version;
             s->version = version;
-        }
-    }
-    return 1;
-}
-
-/* As `walk`, while no dictionary changed; 0 says nothing. */
-static int walk_briefly(Walk *w, PyObject *root)
-{
-    for (int *i = w->brief; i < w->brief + w->n_brief; i++) {
-        Step *s = w->steps + *i;
-        if (s->kind != ITEM) {
-            PyObject *from = s->parent < 0 ? root : w->steps[s->parent].found;
-            if (!step_same(s, step_target(s, from))) return 0;
-        }
-        if (Py_TYPE(s->found) != s->type) return 0;
-        if (PyDict_Check(s->found)) {
-            uint64_t version = dict_version(s->found);
-            if (!version || version != s->version) return 0;
         }
     }
     return 1;
@@ -122,7 +103,7 @@ static PyObject *walk_call(PyObject *self, PyObject *args, PyObject *keywords)
         if (PyErr_Occurred()) return NULL;
         Py_RETURN_NONE;
     }
-    if (!walk_briefly(w, root) && !walk(w, root, 0)) {
+    if (!walk(w, root, 0)) {
         w->moved = 1; /* versions may be noted that were not followed up: never walk again */
         Py_DECREF(found);
         Py_RETURN_NONE;
@@ -160,7 +141,6 @@ static void walk_free(PyObject *self)
     walk_clear(self);
     PyMem_Free(((Walk *)self)->steps);
     PyMem_Free(((Walk *)self)->wanted);
-    PyMem_Free(((Walk *)self)->brief);
     Py_TYPE(self)->tp_free(self);
 }
 
@@ -170,40 +150,27 @@ static PyObject *walk_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     if (!PyArg_ParseTuple(args, "O!O!O", &PyTuple_Type, &steps, &PyTuple_Type, &wanted, &root))
         return NULL;
     Walk *w = (Walk *)type->tp_alloc(type, 0);
-    if (!w) return NULL;
+    if (!w) return NULL; /* binding.py keeps to it: a step starts from one before it */
     int n = (int)PyTuple_GET_SIZE(steps), n_wanted = (int)PyTuple_GET_SIZE(wanted);
     w->steps = PyMem_Calloc(n + 1, sizeof(Step));
     w->wanted = PyMem_Calloc(n_wanted + 1, sizeof(int));
-    w->brief = PyMem_Calloc(n + 1, sizeof(int));
-    if (!w->steps || !w->wanted || !w->brief) { Py_DECREF(w); return PyErr_NoMemory(); }
+    if (!w->steps || !w->wanted) { Py_DECREF(w); return PyErr_NoMemory(); }
     for (; w->n < n; w->n++) {
         Step *s = w->steps + w->n;
         if (!PyArg_ParseTuple(PyTuple_GET_ITEM(steps, w->n), "iiU", &s->kind, &s->parent, &s->key))
             goto failed;
-        int on_dict = s->kind != OWN_DICT && s->kind != CLASS_ITEM;
-        if (s->parent >= w->n || s->parent < (on_dict ? 0 : -1)) {
-            PyErr_SetString(PyExc_ValueError, "a step starts from one before it");
-            s->key = NULL;
-            goto failed;
-        }
         Py_INCREF(s->key);
     }
-    for (; w->n_wanted < n_wanted; w->n_wanted++) {
-        long index = PyLong_AsLong(PyTuple_GET_ITEM(wanted, w->n_wanted));
-        if (index < 0 || index >= n || w->steps[index].kind == NO_ITEM) {
-            PyErr_SetString(PyExc_ValueError, "what is wanted is the number of a step");
-            goto failed;
-        }
-        w->wanted[w->n_wanted] = (int)index;
-    }
+    for (; w->n_wanted < n_wanted; w->n_wanted++)
+        w->wanted[w->n_wanted] = (int)PyLong_AsLong(PyTuple_GET_ITEM(wanted, w->n_wanted));
     int collects = PyGC_Disable(); /* finalizers might change what is being walked */
     int found = walk(w, root, 1);
     if (collects) PyGC_Enable();
     for (int i = 0; found && i < n; i++) {
         Step *s = w->steps + i;
-        if (s->kind == NO_ITEM || s->kind == WHOLE) continue;
-        int constant = s->held == s->found && !PyType_HasFeature(s->type, Py_TPFLAGS_HEAPTYPE);
-        if (s->kind != ITEM || !constant) w->brief[w->n_brief++] = i;
+        int fixed = s->kind == ITEM && s->held == s->found;
+        s->constant = s->kind == NO_ITEM || s->kind == WHOLE ||
+                      (fixed && !PyType_HasFeature(s->type, Py_TPFLAGS_HEAPTYPE));
     }
     if (found) return (PyObject *)w;
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_LookupError, "a path does not exist");

@@ -18,7 +18,7 @@ from weakref import ref
 import torch
 
 from .frame_hook import Walk
-from .guards import Guard, GuardSet, TensorGuard, above
+from .guards import Guard, GuardSet, TensorGuard
 from .source import Attr, ClassAttr, Item, ModuleItem, OwnDict, Source, TypeOf
 
 OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM = range(5)  # kinds of steps, as in _walk.c
@@ -41,7 +41,7 @@ def best_root(guards: GuardSet) -> Source | None:
     below: dict[Source, int] = {}
     for guard in guards.rows:
         for source in guard.sources:
-            for step in above(source):
+            for step in source.above:
                 below[step] = below.get(step, 0) + 1
     classes = guards.classes()
     modules = [s for s, n in below.items() if n >= FEWEST and _is_module(classes.get(s))]
@@ -56,15 +56,12 @@ class Binding:
     """What is assumed below one root, and for which root objects it was found to hold.
 
     check(*vector)   all guards, the others included
-    read(root)       the tensors below the root (`tensors`: their sources) without their metadata
-                     being checked, or None where something on the way to them changed
     """
 
     def __init__(self, guards: GuardSet, root: Source) -> None:
         self.guards, self.root = guards, root
         self.steps: list[tuple[int, int, str]] = []
-        self.below: dict[Source, bool] = {}
-        self.numbers: dict[Source, int | None] = {}
+        self.numbers: dict[Source, int | None] = {root: -1}
         self.classes = guards.classes()
         self.known: dict[int, tuple[ref[Any], Callable[[Any], tuple[Any, ...] | None]]] = {}
 
@@ -107,32 +104,25 @@ class Binding:
 
     # ---------------------------------------------------------------- sources as steps
     def is_below(self, source: Source) -> bool:
-        if (known := self.below.get(source)) is None:
-            known = any(p == self.root or self.is_below(p) for p in source.parents)
-            self.below[source] = known
-        return known
+        return self.root in source.above
 
     def number(self, source: Source) -> int | None:
         """The step that leads to the value of the source; -1 for the root, None where none can."""
         if source not in self.numbers:
-            self.numbers[source] = self.numbered(source)
+            number = None
+            match source if self.is_below(source) else None:
+                case OwnDict(of):
+                    number = self.step(OWN_DICT, of)
+                case Attr(of, name):
+                    number = self.step(ITEM, OwnDict(of), name)
+                case ModuleItem(of, table, name):
+                    number = self.step(ITEM, Attr(of, table), name)
+                case Item(of, str(key)) if self.is_dict(of):
+                    number = self.step(ITEM, of, key)
+                case ClassAttr(TypeOf(of), name):
+                    number = self.step(CLASS_ITEM, of, name)
+            self.numbers[source] = number
         return self.numbers[source]
-
-    def numbered(self, source: Source) -> int | None:
-        if source == self.root:
-            return -1
-        if not self.is_below(source):
-            return None
-        match source:
-            case OwnDict(of):
-                return self.step(OWN_DICT, of)
-            case Attr() | ModuleItem():
-                return self.step(ITEM, source.base, source.name)
-            case Item(of, str(key)) if self.is_dict(of):
-                return self.step(ITEM, of, key)
-            case ClassAttr(TypeOf(of), name):
-                return self.step(CLASS_ITEM, of, name)
-        return None
 
     def step(self, kind: int, start: Source, key: str = "") -> int | None:
         if (parent := self.number(start)) is None:
@@ -195,7 +185,3 @@ class Binding:
         known[key] = ref(root, lambda _: known.pop(key, None)), walk
         found: tuple[Any, ...] | None = walk(root)
         return found
-
-    def read(self, root: Any) -> tuple[Any, ...] | None:
-        found = self.find(root)
-        return None if found is None else found[: len(self.tensors)]

@@ -14,9 +14,9 @@ import threading
 import warnings
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
-from weakref import ReferenceType, WeakValueDictionary, ref
+from weakref import WeakValueDictionary, ref
 
 from torch import nn
 
@@ -95,35 +95,35 @@ class CodeCache:
         module = None if module is None else ref(module)
         entry = Entry(region, compiled, binding.build(compiled.guards), module)
         self.entries.insert(0, entry)
-        self._record(region, entry.check, compiled.replacement)
+        if isinstance(compiled.replacement, FunctionType):
+            frame_hook.skip(compiled.replacement.__code__)  # never offered to be compiled
+        self.publish()
         return entry
 
     def give_up(self, region: object) -> None:
         """Leave what no entry fits to Python from now on, without asking again."""
         self.given_up.append(region)
-        self._record(region, None, None)
+        self.publish()
 
     def prune(self) -> None:
         """Drop entries whose guards expect an object that has died."""
         alive = [e for e in self.entries if not e.compiled.guards.dead]
-        code = self.code()
-        if len(alive) < len(self.entries) and code is not None:
+        if len(alive) < len(self.entries):
             self.entries = alive
-            known = frame_hook.entries(code)
-            frame_hook.replace(code, [e for e in known if not _dead(e)])
+            self.publish()
 
     def clear(self) -> None:
         with self.lock:
             self.entries.clear()
             self.given_up.clear()
-            code = self.code()
-            if code is not None:
-                frame_hook.replace(code, [])
+            self.publish()
 
-    def _record(self, region: object, check: Any, replacement: Any) -> None:
-        code = self.code()
-        if code is not None:
-            frame_hook.record(code, weak(check), weak(replacement), region, self.f_globals)
+    def publish(self) -> None:
+        """Tell the hook, which refers weakly to what the namespace of the function owns."""
+        if (code := self.code()) is not None:
+            made = [(e.region, weak(e.check), weak(e.compiled.replacement)) for e in self.entries]
+            left = [(region, None, None) for region in self.given_up]
+            frame_hook.replace(code, [*made, *left], self.f_globals)
 
 
 def module_of(vector: tuple[Any, ...]) -> Any:
@@ -137,10 +137,6 @@ def weak(function: Any) -> Any:
         return None if function is None else ref(function)
     except TypeError:
         return function
-
-
-def _dead(entry: frame_hook.Entry) -> bool:
-    return any(isinstance(part, ReferenceType) and part() is None for part in entry)
 
 
 class Owner(dict[int, CodeCache]):

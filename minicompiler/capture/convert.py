@@ -19,11 +19,12 @@ from .. import report
 from ..errors import Unsupported
 from ..settings import config
 from . import builtin_rules, container_rules, frame_hook, polyfills
+from .decode import parameters
 from .emit import Text, Unbuildable
 from .evaluator import Evaluation
 from .facts import AMBIENT, overlaps
 from .frame import BreakHere, Frame, Handled
-from .guards import GuardSet
+from .guards import GuardSet, vector_of
 from .resume import LANDINGS, Entry, after, cells, enter
 from .source import Cell as CellSource
 from .source import Const as ConstSource
@@ -99,7 +100,7 @@ def convert(
         return Skip(f"code of {module} runs eagerly unless it is called by compiled code")
     attempt = Attempt()
     while True:
-        guards = GuardSet([*parameters(code), *code.co_freevars], f_globals, builtins)
+        guards = GuardSet(vector_of(code), f_globals, builtins)
         guards.add_ambient()
         with ambient_restored():
             ev = Evaluation(guards, f_globals, attempt.break_at)
@@ -158,12 +159,6 @@ def ambient_restored() -> Iterator[None]:
         torch.set_autocast_cache_enabled(cache)
 
 
-def parameters(code: CodeType) -> list[str]:
-    n = code.co_argcount + code.co_kwonlyargcount
-    n += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
-    return list(code.co_varnames[:n])
-
-
 def outermost(ev: Evaluation, code: CodeType, args: tuple[Any, ...]) -> Frame:
     """The frame itself. Arguments are read, and guarded, only when it uses them."""
     names = parameters(code)
@@ -213,7 +208,7 @@ def finish(
         if generator.started and not generator.finished and generator.frame.in_try():
             raise Unbuildable(generator.born, "a generator is left inside of `try` or `with`")
     worth = ev.graph.operations or config.keep_empty_graphs
-    text = Text(ev, [*parameters(code), *code.co_freevars], builtins)
+    text = Text(ev, vector_of(code), builtins)
     if found is not None:
         if not worth:
             return skip("no tensor operations", ev, frame)

@@ -23,6 +23,12 @@ READS_LOCAL |= {"LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOA
 WRITES_LOCAL = frozenset({"STORE_FAST", "STORE_FAST_MAYBE_NULL", "STORE_FAST_STORE_FAST"})
 
 
+def parameters(code: CodeType) -> tuple[str, ...]:
+    """Names of the arguments, `*args` and `**kwargs` included."""
+    star = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + star]
+
+
 @dataclass(slots=True)
 class Instruction:
     """`index` counts instructions without prefixes; `raw` counts them as `bytecode` lists them."""
@@ -43,6 +49,13 @@ class Instruction:
         return self.target >= 0 and (
             self.opname.startswith("JUMP_") and not self.opname.startswith("JUMP_IF")
         )
+
+    def effect(self, jump: bool) -> int:
+        """By how much the stack grows."""
+        if self.opname == "CALL" and VERSION == (3, 11):
+            return -self.arg - 1  # together with PRECALL
+        argument = self.arg if self.opcode >= dis.HAVE_ARGUMENT else None
+        return dis.stack_effect(self.opcode, argument, jump=jump)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,28 +114,11 @@ class Code:
                 made.target = self.at[made.argval]
 
     def _exception_table(self) -> Iterator[Handler]:
-        """The varint format of Objects/exception_handling_notes.txt."""
-        data = iter(self.code.co_exceptiontable)
-
-        def number() -> int:
-            byte = next(data)
-            value = byte & 63
-            while byte & 64:
-                byte = next(data)
-                value = value << 6 | byte & 63
-            return value
-
-        offsets = sorted(self.at)
-        while True:
-            try:
-                start, length, target, depth = number() * 2, number() * 2, number() * 2, number()
-            except StopIteration:
-                return
-            covered = [self.at[o] for o in offsets if start <= o < start + length]
+        for entry in dis._parse_exception_table(self.code):  # type: ignore[attr-defined]
+            covered = [i for offset, i in self.at.items() if entry.start <= offset < entry.end]
             if covered:
-                yield Handler(
-                    min(covered), max(covered), self.at[target], depth >> 1, bool(depth & 1)
-                )
+                target = self.at[entry.target]
+                yield Handler(min(covered), max(covered), target, entry.depth, entry.lasti)
 
     def handler(self, index: int) -> Handler | None:
         return next((h for h in self.handlers if h.first <= index <= h.last), None)
@@ -156,30 +152,26 @@ class Code:
     @cached_property
     def live(self) -> list[frozenset[str]]:
         """Local names (not cells) that may be read at or after each instruction."""
-        reads: list[set[str]] = []
-        writes: list[set[str]] = []
+        reads: list[frozenset[str]] = []
+        writes: list[frozenset[str]] = []
         for inst in self.instructions:
             names = inst.argval if isinstance(inst.argval, tuple) else (inst.argval,)
+            stored = names if inst.opname in WRITES_LOCAL else ()
+            loaded = names if inst.opname in READS_LOCAL else ()
             if inst.opname == "STORE_FAST_LOAD_FAST":
-                reads.append({names[1]} - {names[0]})
-                writes.append({names[0]})
-            else:
-                reads.append(set(names) if inst.opname in READS_LOCAL else set())
-                writes.append(set(names) if inst.opname in WRITES_LOCAL else set())
+                stored, loaded = names[:1], names[1:]
+            writes.append(frozenset(stored))
+            reads.append(frozenset(loaded) - frozenset(stored))
         n = len(self.instructions)
         live: list[frozenset[str]] = [frozenset()] * (n + 1)
-        changed = True
-        while changed:
-            changed = False
+        before: list[frozenset[str]] = []
+        while live != before:
+            before = list(live)
             for i in reversed(range(n)):
-                out: set[str] = set()
-                for j in self.successors(i):
-                    out |= live[j]
-                if handler := self.handler(i):
-                    out |= live[handler.target]
-                now = frozenset(reads[i] | (out - writes[i]))
-                if now != live[i]:
-                    live[i], changed = now, True
+                handler = self.handler(i)
+                after = [*self.successors(i), *([handler.target] if handler else [])]
+                out = frozenset[str]().union(*(live[j] for j in after))
+                live[i] = reads[i] | (out - writes[i])
         return live
 
     def depths(self, index: int, depth: int, last: int) -> dict[int, int]:
@@ -191,13 +183,9 @@ class Code:
             if not index <= i <= last:
                 continue
             inst = self.instructions[i]
-            argument = inst.arg if inst.opcode >= dis.HAVE_ARGUMENT else None
             for j in self.successors(i):
-                effect = dis.stack_effect(inst.opcode, argument, jump=j == inst.target)
-                if inst.opname in ("CALL",) and VERSION == (3, 11):
-                    effect = -inst.arg - 1  # PRECALL's share included
                 if j not in found:
-                    found[j] = found[i] + effect
+                    found[j] = found[i] + inst.effect(jump=j == inst.target)
                     todo.append(j)
         return found
 

@@ -11,7 +11,7 @@ import functools
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Sequence
 from types import CellType, FunctionType, MappingProxyType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
@@ -19,7 +19,7 @@ from . import guards
 from .calls import POLYFILLS
 from .frame_hook import own_dict
 from .side_effects import Call
-from .source import Const as ConstSource
+from .source import Const as ConstSource, Source
 from .values import ABSENT, Cell, Const, Dict, Function, Generator, Iterator, Lazy, List, Method
 from .values import Obj, Set, Slice, Tensor, Tuple, Value, View, constant, describe, refuse
 
@@ -59,12 +59,8 @@ class Text(guards.Text):
     # ---------------------------------------------------------------- values
     def value(self, v: Value | Lazy) -> str:
         """An expression for `v`: a name or a literal."""
-        if isinstance(v, Lazy):
-            if v.source is None or isinstance(v.source, ConstSource):
-                return self.const(v.real)
-            return self.read(v.source)
-        if isinstance(v, Const):
-            return self.const(v.value)
+        if isinstance(v, Lazy | Const):
+            return self.outside(v)
         if id(v) in self.building:
             self.building[id(v)].append(1)  # a cycle
             return self.made[id(v)]
@@ -77,14 +73,15 @@ class Text(guards.Text):
                 self.after.append(f"{self.value(cell)}.cell_contents = {self.value(cell.content)}")
         return self.made[id(v)]
 
+    def outside(self, v: Value | Lazy) -> str:
+        by_reference = v.source is None or isinstance(v, Const) or isinstance(v.source, ConstSource)
+        return self.const(v.real) if by_reference else self.read(cast(Source, v.source))
+
     def _make(self, v: Value) -> str:
         if isinstance(v, Tensor) and v.source is None:
-            name = self.outputs.setdefault(v.node, f"t{len(self.outputs)}")
-            return name
+            return self.outputs.setdefault(v.node, f"t{len(self.outputs)}")
         if v.real is not ABSENT:
-            if v.source is None or isinstance(v.source, ConstSource):
-                return self.const(v.real)
-            return self.read(v.source)
+            return self.outside(v)
         assert isinstance(v, Obj), v
         return self._new(v)
 
@@ -98,13 +95,9 @@ class Text(guards.Text):
         del self.building[id(v)]
         if used and fill is None:
             raise Unbuildable(v.born, f"{describe(v)} contains itself")
-        if used:
-            self.after.insert(at, f"{name} = {created}")
-        elif filled:
-            self.after.append(f"{name} = {filled}")
-        else:
-            self.after.append(f"{name} = {created}")
-        if used or not filled:
+        whole = "" if used else filled
+        self.after.insert(at if used else len(self.after), f"{name} = {whole or created}")
+        if not whole:
             self.after += [line.replace("{}", name, 1) for line in fill or []]
         if v.attributes is not None and not isinstance(v, Cell):
             for key, value in v.attributes.pairs():

@@ -9,7 +9,7 @@ import itertools
 import struct
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from weakref import ref
@@ -119,44 +119,31 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class TensorFacts:
-    """What is assumed of a tensor. None in size or stride: symbolic, other guards bound it. None
-    elsewhere: not assumed. `_version` is none of it: writing to a tensor is no reason to fail."""
+    """What is assumed of a tensor. `_version` is none of it: writing to a tensor is no reason to
+    fail."""
 
     cls: Pin
     dtype: torch.dtype
     device: torch.device
-    size: tuple[int | None, ...]
-    stride: tuple[int | None, ...] | None  # None: not strided
+    size: tuple[int, ...]
+    stride: tuple[int, ...] | None  # None: not strided
     requires_grad: bool
     keys: int  # dispatch keys: backend, layout, conj and neg bits, inference, functorch wrappers
-    leaf: bool | None = None
-    offset: int | None = None
 
     @classmethod
-    def of(
-        cls,
-        t: torch.Tensor,
-        symbolic: Iterable[int] = (),
-        leaf: bool = False,
-        offset: bool = False,
-    ) -> "TensorFacts":
-        """Facts of a tensor; `symbolic` dimensions and the strides are left open, `leaf` and
-        `offset` (storage_offset) are assumed where asked. Raises Unsupported for subclasses."""
+    def of(cls, t: torch.Tensor) -> "TensorFacts":
+        """Facts of a tensor. Raises Unsupported for subclasses."""
         if type(t) not in (torch.Tensor, torch.nn.Parameter):
             raise Unsupported(f"the tensor subclass {type(t).__name__} cannot be guarded")
-        open_dims = set(symbolic)
         with torch._C.DisableTorchFunction():
-            strided = t.layout is torch.strided
             return cls(
                 Pin(type(t)),
                 t.dtype,
                 t.device,
-                tuple(None if d in open_dims else s for d, s in enumerate(t.shape)),
-                (tuple(t.stride()) if not open_dims else (None,) * t.ndim) if strided else None,
+                tuple(t.shape),
+                tuple(t.stride()) if t.layout is torch.strided else None,
                 t.requires_grad,
                 torch._C._dispatch_keys(t).raw_repr(),
-                t.is_leaf if leaf else None,
-                int(t.storage_offset()) if offset else None,
             )
 
     def row(self) -> tuple[Any, ...]:
@@ -168,20 +155,14 @@ class TensorFacts:
         """The facts that differ, expected and found."""
         if type(found) is not self.cls.value:
             return f"a {self.cls}", describe(found)
-        now = TensorFacts.of(found, leaf=self.leaf is not None, offset=self.offset is not None)
-        differ = [f for f in self.__slots__ if not _agree(getattr(self, f), getattr(now, f))]
+        now = TensorFacts.of(found)
+        differ = [f for f in self.__slots__ if getattr(self, f) != getattr(now, f)]
         if "keys" in differ and len(differ) > 1:
             differ.remove("keys")  # follows from the others
         show: Callable[[TensorFacts], str] = lambda facts: ", ".join(
             f"{f} {_show_fact(f, getattr(facts, f))}" for f in differ
         )
         return show(self), show(now)
-
-
-def _agree(expected: Any, found: Any) -> bool:
-    if isinstance(expected, tuple) and isinstance(found, tuple) and len(expected) == len(found):
-        return all(e in (None, f) for e, f in zip(expected, found))
-    return bool(expected == found) or (expected is None and not isinstance(found, tuple))
 
 
 def _show_fact(name: str, value: Any) -> str:

@@ -12,7 +12,6 @@ weak reference, so that an address used again is not taken for the object.
 """
 
 import builtins
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
@@ -22,20 +21,13 @@ import torch
 
 from ..errors import InternalError, Unsupported
 from . import facts
+from .decode import parameters
 from .facts import AMBIENT, Literal, Pin, TensorFacts, describe, signature
 from .frame_hook import MISSING
 from .source import ClassDict, Globals, OwnDict, Source, keys_of
 
 
 # ---------------------------------------------------------------- kinds
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A condition between several sources: Python text over their names."""
-
-    text: str
-    names: tuple[tuple[str, Source], ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Guard:
     kind: str
@@ -108,30 +100,27 @@ def _tensor(x: str, t: TensorFacts, scope: "Text") -> str:
         scope.same(f"type({x})", t.cls),
         f"{x}.dtype is {scope.const(t.dtype)}",
         f"{x}.requires_grad is {t.requires_grad}",
+        f"{x}.shape == {t.size}",
     ]
-    for read, expected in ((f"{x}.shape", t.size), (f"{x}.stride()", t.stride)):
-        if expected is not None and None not in expected:
-            tests.append(f"{read} == {expected}")
-        elif expected is not None:
-            tests.append(f"{x}.ndim == {len(expected)}")
-            tests += [f"{read}[{i}] == {n}" for i, n in enumerate(expected) if n is not None]
+    if t.stride is not None:
+        tests.append(f"{x}.stride() == {t.stride}")
     if t.device.index is not None:
         tests.append(f"{x}.device == {scope.const(t.device)}")
-    if t.leaf is not None:
-        tests.append(f"{x}.is_leaf is {t.leaf}")
-    if t.offset is not None:
-        tests.append(f"{x}.storage_offset() == {t.offset}")
     tests.append(f"{scope.const(torch._C._dispatch_keys)}({x}).raw_repr() == {t.keys}")
-    return " and ".join(dict.fromkeys(tests))
-
-
-def _relation(x: str, relation: Relation, scope: "Text") -> str:
-    names = {name: scope.read(source) for name, source in relation.names}
-    return re.sub(r"\b[A-Za-z_]\w*\b", lambda m: names.get(m[0], m[0]), relation.text)
+    return " and ".join(tests)
 
 
 def _reads(sources: Iterable[Source], scope: "Text") -> str:
     return ", ".join(map(scope.read, sources)) + ","
+
+
+def _pair(test: str, expected: str, found: str) -> Kind:
+    return Kind(
+        5,
+        lambda x, other, scope: f"{x} {test} {scope.read(other)}",
+        tell=lambda other, v: (f"{expected} {other!r}", found),
+        others=lambda other: (other,),
+    )
 
 
 def _ambient(name: str) -> Kind:
@@ -198,18 +187,8 @@ KINDS: dict[str, Kind] = {
         lambda t, v: t.tell(v),
     ),
     # relations
-    "ALIASED": Kind(
-        5,
-        lambda x, other, scope: f"{x} is {scope.read(other)}",
-        tell=lambda other, v: (f"the same object as {other!r}", "different objects"),
-        others=lambda other: (other,),
-    ),
-    "NOT_ALIASED": Kind(
-        5,
-        lambda x, other, scope: f"{x} is not {scope.read(other)}",
-        tell=lambda other, v: (f"another object than {other!r}", "one object"),
-        others=lambda other: (other,),
-    ),
+    "ALIASED": _pair("is", "the same object as", "different objects"),
+    "NOT_ALIASED": _pair("is not", "another object than", "one object"),
     "DISTINCT": Kind(  # expected: sources of objects, no two of which are one
         5,
         lambda x, e, scope: f"len({{*map(id, ({_reads(e, scope)}))}}) == {len(e)}",
@@ -224,12 +203,6 @@ KINDS: dict[str, Kind] = {
         lambda e: (tuple(e[0]), frozenset(e[1])),
         lambda e, v: (f"shared memory only as {sorted(e[1])} of {e[0]}", "something else"),
         lambda e: e[0],
-    ),
-    "EXPR": Kind(  # expected: Relation
-        5,
-        _relation,
-        tell=lambda e, v: (e.text, "the contrary"),
-        others=lambda e: tuple(source for _, source in e.names),
     ),
     **{name: _ambient(name) for name in AMBIENT},
 }
@@ -327,7 +300,7 @@ class Text:
 
         for guard in rows:
             source = guard.source
-            if guard.kind != "TENSOR" or source is None or any(s in batch for s in above(source)):
+            if guard.kind != "TENSOR" or source is None or not source.above.isdisjoint(batch):
                 flush()
             if guard.kind == "TENSOR" and source is not None and tensor_guard is not None:
                 self.read(source)
@@ -368,13 +341,6 @@ class Failure(NamedTuple):
         return f"{subject}expected {self.expected}, found {self.found}{place}"
 
 
-def above(source: Source) -> Iterator[Source]:
-    """Everything that reading the source reads on its way."""
-    for parent in source.parents:
-        yield parent
-        yield from above(parent)
-
-
 class GuardSet:
     """The assumptions of one compiled frame.
 
@@ -409,29 +375,14 @@ class GuardSet:
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Guard]:
-        """The rows in the order of checking: by cost, but what makes a read safe before it."""
-        cost: dict[Source, int] = {}
-        depth: dict[Source, int] = {}
-        own: dict[Source, int] = {}
-        for guard in self.rows:
-            if guard.source is not None:
-                own[guard.source] = max(own.get(guard.source, 0), KINDS[guard.kind].cost)
-
-        def settle(source: Source) -> None:
-            if source not in cost:
-                for parent in source.parents:
-                    settle(parent)
-                cost[source] = max([own.get(source, 0), *(cost[p] for p in source.parents)])
-                depth[source] = 1 + max((depth[p] for p in source.parents), default=0)
+        """The rows in the order of checking: cheap ones first, but what reads through a tensor
+        after the checks of tensors. Types, which make reads safe, are the cheapest."""
+        tensors = {g.source for g in self.rows if g.kind == "TENSOR"}
 
         def key(guard: Guard) -> tuple[int, int, int]:
-            reads = guard.sources
-            for source in reads:
-                settle(source)
-            mine = KINDS[guard.kind].cost
-            before = [cost[p] for s in reads for p in s.parents]
-            before += [cost[s] for s in reads if s is not guard.source]
-            return max([mine, *before]), max((depth[s] for s in reads), default=0), mine
+            through = [len(tensors & source.above) for source in guard.sources]
+            depth = max((len(source.above) for source in guard.sources), default=0)
+            return max(through, default=0), KINDS[guard.kind].cost, depth
 
         return iter(sorted(self.rows, key=key))
 
@@ -485,6 +436,4 @@ class GuardSet:
 
 def vector_of(code: CodeType) -> tuple[str, ...]:
     """Names of what the hook hands to checks and replacements of this code."""
-    star = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
-    n = code.co_argcount + code.co_kwonlyargcount + star
-    return code.co_varnames[:n] + code.co_freevars
+    return parameters(code) + code.co_freevars

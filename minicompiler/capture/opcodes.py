@@ -222,11 +222,11 @@ def BINARY_OP(f: Frame, inst: Instruction) -> None:
 
 
 BINARY_SUBSCR = pushes(2, model.getitem)
-BINARY_SLICE = pushes(3, lambda ev, of, *ends: model.getitem(ev, of, model.make_slice(*ends, NONE)))
+BINARY_SLICE = pushes(3, lambda ev, of, a, b: model.getitem(ev, of, model.make_slice(a, b, NONE)))
 STORE_SUBSCR = does(3, lambda ev, value, of, key: model.setitem(ev, of, key, value))
 DELETE_SUBSCR = does(2, model.delitem)
 STORE_SLICE = does(
-    4, lambda ev, value, of, *ends: model.setitem(ev, of, model.make_slice(*ends, NONE), value)
+    4, lambda ev, value, of, a, b: model.setitem(ev, of, model.make_slice(a, b, NONE), value)
 )
 
 

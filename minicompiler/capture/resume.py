@@ -10,6 +10,7 @@ Both take the stack and the live locals as arguments and all variables shared wi
 variables. NULLs on the stack are pushed again, never passed.
 """
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import CodeType, FunctionType
@@ -52,12 +53,7 @@ def cells(code: CodeType) -> tuple[str, ...]:
 
 def after(inst: Instruction, layout: Layout, jump: bool) -> Layout:
     """Stack layout behind an instruction that runs in Python."""
-    import dis
-
-    argument = inst.arg if inst.opcode >= dis.HAVE_ARGUMENT else None
-    effect = dis.stack_effect(inst.opcode, argument, jump=jump)
-    if inst.opname == "CALL" and VERSION == (3, 11):
-        effect = -inst.arg - 1  # together with PRECALL
+    effect = inst.effect(jump)
     if inst.opname == "LOAD_METHOD" or (
         inst.opname in ("LOAD_ATTR", "LOAD_SUPER_ATTR") and VERSION >= (3, 12) and inst.arg & 1
     ):
@@ -74,8 +70,13 @@ def after(inst: Instruction, layout: Layout, jump: bool) -> Layout:
     return (*layout[: size - pushes], *[VALUE] * pushes)
 
 
-def call(n: int) -> list[Instr]:
-    return [Instr("PRECALL", n), Instr("CALL", n)] if VERSION == (3, 11) else [Instr("CALL", n)]
+def call(function: Iterable[Instr], arguments: list[Instr], n: int) -> Iterable[Instr]:
+    null = Instr("PUSH_NULL")
+    yield from [null, *function] if VERSION < (3, 13) else [*function, null]
+    yield from arguments
+    if VERSION == (3, 11):
+        yield Instr("PRECALL", n)
+    yield Instr("CALL", n)
 
 
 def enter(entry: Entry, exits: dict[int, Entry], space: dict[str, Any], suffix: str) -> CodeType:
@@ -182,25 +183,14 @@ def _tail(entry: Entry, space: dict[str, Any]) -> Iterable[Instr]:
         yield Instr("STORE_FAST", f"left_{i}")  # a NULL, too, leaves the stack this way
         if slot:
             names.append(f"left_{i}")
-    null = Instr("PUSH_NULL")
-    if VERSION < (3, 13):
-        yield null
     if code.co_freevars:
         load = "LOAD_CLOSURE" if VERSION < (3, 13) else "LOAD_FAST"
-        for name in code.co_freevars:
-            yield Instr(load, FreeVar(name))
-        yield Instr("BUILD_TUPLE", len(code.co_freevars))
-        yield Instr("LOAD_CONST", code)
-        if VERSION < (3, 13):
-            yield Instr("MAKE_FUNCTION", 8)
-        else:
-            yield from [Instr("MAKE_FUNCTION"), Instr("SET_FUNCTION_ATTRIBUTE", 8)]
+        closure = [Instr(load, FreeVar(name)) for name in code.co_freevars]
+        closure.append(Instr("BUILD_TUPLE", len(closure)))
+        make = functools.partial(FunctionType, code, space, None, None)
+        function = call([Instr("LOAD_CONST", make)], closure, 1)
     else:
-        yield Instr("LOAD_CONST", FunctionType(code, space))
-    if VERSION >= (3, 13):
-        yield null
-    arguments = [*reversed(names), *entry.live]
-    for name in arguments:
-        yield Instr("LOAD_FAST", name)
-    yield from call(len(arguments))
+        function = [Instr("LOAD_CONST", FunctionType(code, space))]
+    arguments = [Instr("LOAD_FAST", name) for name in (*reversed(names), *entry.live)]
+    yield from call(function, arguments, len(arguments))
     yield Instr("RETURN_VALUE")

@@ -18,8 +18,6 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, dataclass_transform
 
-import torch
-
 from .frame_hook import MISSING, own_dict, type_lookup
 
 
@@ -54,21 +52,19 @@ class Source:
         """All sources that reading this one reads."""
         return (self.base,) if self.base else ()
 
+    @cached_property
+    def above(self) -> "frozenset[Source]":
+        """Everything that reading this one reads on its way."""
+        return frozenset(self.parents).union(*(p.above for p in self.parents))
+
     def python(self, scope: Scope) -> str:
         """An expression that reads the value; raises where the path no longer exists."""
         raise NotImplementedError(type(self).__name__)
 
-    def chain(self) -> "Iterator[Source]":
-        """This source, what it is read from, and so on to the root."""
-        source: Source | None = self
-        while source is not None:
-            yield source
-            source = source.base
-
     @property
     def root(self) -> "Source":
-        *_, last = self.chain()
-        return last
+        """The argument, cell, namespace or constant where the path begins."""
+        return self.base.root if self.base else self
 
 
 @dataclass_transform(frozen_default=True)
@@ -376,15 +372,6 @@ class ClassDict(Called):
 
     reader = staticmethod(class_dict)
     shown = "{0.of!r}.__dict__"
-
-
-@path
-class Size(Called):
-    """One size of a tensor as a Python int: what a symbolic size is read from."""
-
-    dim: int
-    reader = staticmethod(torch.Tensor.size)
-    shown = "{0.of!r}.size({0.dim})"
 
 
 def closure(function: Source, index: int) -> Source:

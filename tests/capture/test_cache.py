@@ -20,6 +20,7 @@ from minicompiler.capture.cache import OWNER, CodeCache, Compiled, Entry, find_o
 from minicompiler.capture.guards import GuardSet, vector_of
 from minicompiler.errors import Unsupported
 from minicompiler.settings import config
+from tests.capture.hooks import active, entries
 
 pytestmark = pytest.mark.skipif(bool(frame_hook.unavailable), reason=frame_hook.unavailable)
 
@@ -60,7 +61,7 @@ class Toy:
         return find_or_compile(code, f_globals, vector, None, compile)
 
     def __enter__(self):
-        self.switch = frame_hook.active(self)
+        self.switch = active(self)
         self.switch.__enter__()
         return self
 
@@ -134,7 +135,7 @@ def test_refused_for_good_and_refused_under_guards():
 
         return find_or_compile(code, function.__globals__, vector, None, compile)
 
-    with frame_hook.active(refuse_ints):
+    with active(refuse_ints):
         got = g(1), g("a"), g(2), g("b"), g(3)
     assert got == (("eager", 1), "compiled", ("eager", 2), "compiled", ("eager", 3))
     assert asked == [(1,), ("a",)]
@@ -150,7 +151,7 @@ def test_a_guard_that_fails_at_once_is_never_relied_on():
             code, function.__globals__, vector, None, lambda: Compiled(made, lambda x: "bad", 0)
         )
 
-    with frame_hook.active(wrong):
+    with active(wrong):
         assert f(1) == ("eager", 1) and f(2) == ("eager", 2)
     assert "a guard fails right after compiling" in report.totals.reasons[0]
 
@@ -164,7 +165,7 @@ def test_errors_of_compiling_pass_through_and_nothing_is_kept():
 
         return find_or_compile(code, function.__globals__, vector, None, compile)
 
-    with pytest.raises(Unsupported), frame_hook.active(failing):
+    with pytest.raises(Unsupported), active(failing):
         f(1)
     with Toy():
         assert f(1) == (0, 1)
@@ -180,7 +181,7 @@ def test_regions_have_entries_of_their_own_and_equal_settings_are_one_region():
     def other(code, function, vector):
         calls.append(code.co_name)
 
-    with frame_hook.active(other, cache.token("other")):
+    with active(other, cache.token("other")):
         assert f(1) == ("eager", 1)
     assert calls == ["f"]
 
@@ -198,7 +199,7 @@ def test_reset_forgets():
     with Toy() as toy:
         f(1)
         cache.reset()
-        assert OWNER not in f.__globals__ and frame_hook.entries(f.__code__) == []
+        assert OWNER not in f.__globals__ and entries(f.__code__) == []
         f(1)
     assert len(toy.compiled) == 2
 
@@ -231,7 +232,7 @@ def test_the_limit_counts_for_each_module():
         return find_or_compile(code, function.__globals__, vector, None, compile)
 
     modules = [torch.nn.Module() for _ in range(20)]
-    with warnings.catch_warnings(record=True) as caught, frame_hook.active(by_id):
+    with warnings.catch_warnings(record=True) as caught, active(by_id):
         warnings.simplefilter("always")
         for m in modules:
             m.n = 0
@@ -257,7 +258,7 @@ def test_threads_that_need_the_same_compile_it_once():
 
     def work():
         start.wait()
-        with frame_hook.active(toy):
+        with active(toy):
             results.append([f(i) for i in range(50)])
 
     frame_hook.skip(work.__code__)
@@ -309,7 +310,7 @@ def test_2000_recompiled_closures():
 
     compiled = []
     f_code = make(None).__code__
-    with warnings.catch_warnings(), frame_hook.active(by_closure):
+    with warnings.catch_warnings(), active(by_closure):
         warnings.simplefilter("error")
         for i in range(2000):
             thing = Thing()
@@ -317,7 +318,7 @@ def test_2000_recompiled_closures():
             assert f(i) == ("new", thing) and f(i) == ("new", thing)
             del f, thing
     assert len(compiled) == 2000 and sum(r() is not None for r in compiled) <= 1
-    assert alive(Entry) <= 2 and len(frame_hook.entries(f_code)) <= 2
+    assert alive(Entry) <= 2 and len(entries(f_code)) <= 2
 
 
 def test_compiled_code_dies_with_its_code_object():

@@ -23,8 +23,9 @@ if importlib.util.find_spec("torch") is None:  # the packages without what their
         sys.modules.setdefault(name, bare)
 
 from minicompiler.capture import frame_hook
-from minicompiler.capture.frame_hook import active, disabled, entries, forget, record, skip, status
+from minicompiler.capture.frame_hook import skip
 from minicompiler.errors import Unsupported
+from tests.capture.hooks import active, disabled, entries, forget, record, status
 
 pytestmark = pytest.mark.skipif(bool(frame_hook.unavailable), reason=frame_hook.unavailable)
 

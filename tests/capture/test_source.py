@@ -122,7 +122,6 @@ L = S.Local
         (S.ClassAttr(L("v"), "nothing"), Derived, S.MISSING, "L['v'].nothing"),
         (S.Item(S.Mro(L("v")), 1), Derived, Base, "L['v'].__mro__[1]"),
         (S.Item(S.ClassDict(L("v")), "own"), Derived, Derived.own, "L['v'].__dict__['own']"),
-        (S.Size(L("v"), 1), torch.ones(2, 3), 3, "L['v'].size(1)"),
         (
             S.ModuleItem(S.ModuleItem(L("v"), "_modules", "0"), "_parameters", "weight"),
             module,

@@ -233,20 +233,7 @@ def test_no_references_are_lost():
     assert max(abs(a - b) for a, b in zip(after, before)) <= 2
 
 
-@pytest.mark.parametrize(
-    "steps, wanted",
-    [
-        (((ITEM, -1, "k"),), ()),
-        (((OWN_DICT, 0, ""),), ()),
-        (((OWN_DICT, -1, ""), (ITEM, 5, "k")), ()),
-        (((OWN_DICT, -1, ""), (NO_ITEM, 0, "no")), (1,)),
-        (((OWN_DICT, -1, ""),), (1,)),
-        (((OWN_DICT, -1, ""),), (-1,)),
-    ],
-)
-def test_nonsense_is_refused(steps, wanted):
-    with pytest.raises(ValueError):
-        Walk(steps, wanted, tree())
+def test_a_path_that_does_not_exist():
     with pytest.raises(LookupError):
         Walk(((OWN_DICT, -1, ""), (ITEM, 0, "k")), (), object())
 

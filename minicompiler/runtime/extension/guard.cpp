@@ -7,9 +7,8 @@ class TensorGuard {
   static constexpr const char* kName = "minicompiler.TensorGuard";
   static constexpr const char* kDoc =
       "TensorGuard(rows)(*tensors) -> bool: does every row hold of the tensor at its place?\n"
-      "A row is (type, dtype, device index or None, size, stride, requires_grad, dispatch keys,\n"
-      "is_leaf or None, storage offset or None). None as a size or stride is not compared; as all\n"
-      "strides it stands for a tensor that has none.";
+      "A row is (type, dtype, device index or None, size, strides or None for a tensor that has\n"
+      "none, requires_grad, dispatch keys).";
 
   static std::unique_ptr<TensorGuard> make(PyObject* args) {
     PyObject* rows;
@@ -35,11 +34,8 @@ class TensorGuard {
     at::ScalarType dtype;
     c10::DeviceIndex device;  // -1: not compared
     std::vector<int64_t> size, stride;
-    std::vector<int> compared, strides_compared;  // dimensions
     uint64_t keys;
     bool requires_grad, strided;
-    std::optional<bool> leaf;
-    std::optional<int64_t> offset;
   };
   std::vector<Row> rows_;
 
@@ -51,21 +47,12 @@ class TensorGuard {
     // keys first: sizes of nested or functorch tensors may not even be asked for
     if (impl.key_set().raw_repr() != row.keys || tensor.scalar_type() != row.dtype) return false;
     if (row.device >= 0 && tensor.device().index() != row.device) return false;
-    auto size = tensor.sizes();
-    if (size.size() != row.size.size() || tensor.requires_grad() != row.requires_grad) return false;
-    for (int d : row.compared)
-      if (size[d] != row.size[d]) return false;
-    if (row.strided) {
-      auto stride = tensor.strides();
-      for (int d : row.strides_compared)
-        if (stride[d] != row.stride[d]) return false;
-    }
-    if (row.leaf && tensor.is_leaf() != *row.leaf) return false;
-    return !row.offset || tensor.storage_offset() == *row.offset;
+    if (tensor.requires_grad() != row.requires_grad || tensor.sizes() != row.size) return false;
+    return !row.strided || tensor.strides() == row.stride;
   }
 
   static Row row(PyObject* given) {
-    TORCH_CHECK_TYPE(PyTuple_Check(given) && PyTuple_GET_SIZE(given) == 9, "a row has 9 fields");
+    TORCH_CHECK_TYPE(PyTuple_Check(given) && PyTuple_GET_SIZE(given) == 7, "a row has 7 fields");
     auto at = [&](int i) { return PyTuple_GET_ITEM(given, i); };
     bool is_class = PyType_Check(at(0)) && THPDtype_Check(at(1)) &&
                     PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(at(0)),
@@ -75,23 +62,20 @@ class TensorGuard {
     row.type = THPObjectPtr(Py_NewRef(at(0)));
     row.dtype = reinterpret_cast<THPDtype*>(at(1))->scalar_type;
     row.device = at(2) == Py_None ? -1 : static_cast<c10::DeviceIndex>(integer(at(2)));
-    dimensions(at(3), row.size, row.compared);
+    row.size = dimensions(at(3));
     row.strided = at(4) != Py_None;
-    if (row.strided) dimensions(at(4), row.stride, row.strides_compared);
+    if (row.strided) row.stride = dimensions(at(4));
     row.requires_grad = at(5) == Py_True;
     row.keys = THPUtils_unpackUInt64(at(6));
-    if (at(7) != Py_None) row.leaf = at(7) == Py_True;
-    if (at(8) != Py_None) row.offset = integer(at(8));
     return row;
   }
 
-  static void dimensions(PyObject* given, std::vector<int64_t>& all, std::vector<int>& compared) {
+  static std::vector<int64_t> dimensions(PyObject* given) {
     TORCH_CHECK_TYPE(PyTuple_Check(given), "sizes and strides are tuples");
-    for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(given); d++) {
-      PyObject* n = PyTuple_GET_ITEM(given, d);
-      all.push_back(n == Py_None ? -1 : integer(n));
-      if (n != Py_None) compared.push_back(static_cast<int>(d));
-    }
+    std::vector<int64_t> all;
+    for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(given); d++)
+      all.push_back(integer(PyTuple_GET_ITEM(given, d)));
+    return all;
   }
 };
 
