@@ -41,11 +41,11 @@ def generate(plan: "Plan") -> list[KernelSource]:
 def emit(kernel: "Kernel", plan: "Plan") -> KernelSource:
     """One kernel in the language of its device."""
     if kernel.device.type == "cpu":
-        from . import cpp
+        from .cpp import CppWriter
 
-        return cpp.emit(kernel, plan)
+        return CppWriter(kernel, plan).source()
     if kernel.device.type == "cuda":
-        from . import triton
+        from .triton import TritonWriter
 
-        return triton.emit(kernel, plan)
+        return TritonWriter(kernel, plan).source()
     raise Unsupported(f"kernels for the device {kernel.device}")

@@ -98,13 +98,8 @@ def smaller(a: str, b: object) -> str:
     return f"minimum(int64_t({a}), int64_t({b}))"
 
 
-def emit(kernel: "Kernel", plan: "Plan") -> KernelSource:
-    """The text of one kernel; Unsupported for a dtype or an op that has no C++ form."""
-    return _Writer(kernel, plan).source()
-
-
-class _Writer(Writer):
-    """Writes one function."""
+class CppWriter(Writer):
+    """Writes one function; Unsupported for a dtype or an op that has no C++ form."""
 
     types = TYPES
 

@@ -174,11 +174,7 @@ static inline double erf(double x) { return __builtin_erf(x); }
 
 // x * 2/pi = n + r for every float: r in double, times pi/2, and n modulo 4. An argument of 2^50
 // or more is an integer times 2^27 (2^54, 2^81), and 2/pi times that power counts modulo 4 only.
-struct Turned {
-    float r;
-    uint32_t quadrant;
-};
-static inline Turned quarter_turns(float x) {
+static inline float sine(float x, uint32_t quarters) {  // of x + quarters * pi/2
     double high = 0.6366197723675814, low = -3.935735335036497e-17, a = x, unit = 1.0;
     double size = copysign(a, 1.0);
     unit = size < 0x1p50 ? unit : 0x1p-27;
@@ -193,28 +189,22 @@ static inline Turned quarter_turns(float x) {
     a *= unit;
     double shifted = fma(a, high, 0x1.8p52), n = shifted - 0x1.8p52;
     double r = fma(a, low, fma(a, high, -n));
-    return {float(r * 1.5707963267948966), uint32_t(bits(shifted))};
-}
-static inline float sine_from(Turned t, uint32_t quadrant) {
-    float z = t.r * t.r;
+    float turned = float(r * 1.5707963267948966), z = turned * turned;
+    uint32_t quadrant = uint32_t(bits(shifted)) + quarters;
     float tail = horner(z, -0.16666667f, 0.008333329f, -0.00019839295f, 2.717939e-06f);
-    float s = fma(t.r * z, tail, t.r);
+    float s = fma(turned * z, tail, turned);
     float c = horner(z, 1.0f, -0.5f, 0.041666646f, -0.0013887337f, 2.4434838e-05f);
     float y = quadrant & 1 ? c : s;
     return from_bits<float>(bits(y) ^ (quadrant & 2) << 30);
 }
 
 static inline float sin(float x) {
-    Turned t = quarter_turns(x);
-    float y = sine_from(t, t.quadrant);
+    float y = sine(x, 0);
     return x == 0.0f ? x : y;  // keeps -0.0
 }
 static inline double sin(double x) { return __builtin_sin(x); }
 
-static inline float cos(float x) {
-    Turned t = quarter_turns(x);
-    return sine_from(t, t.quadrant + 1);
-}
+static inline float cos(float x) { return sine(x, 1); }
 static inline double cos(double x) { return __builtin_cos(x); }
 
 // bfloat16 is the upper half of a float; rounded half to even, a NaN stays one

@@ -92,13 +92,8 @@ FOLDS = dict(
 )  # fmt: skip
 
 
-def emit(kernel: "Kernel", plan: "Plan") -> KernelSource:
-    """The module of one kernel: a jitted function `NAME`, and `launch(*args, *symbols)`."""
-    return _Writer(kernel, plan).source()
-
-
-class _Writer(Writer):
-    """Writes the module of one kernel."""
+class TritonWriter(Writer):
+    """Writes the module of one kernel: a jitted function `NAME`, and `launch(*args, *symbols)`."""
 
     types = TYPES
 

@@ -85,22 +85,16 @@ class _Writer:
         self.alive.add(step.name)
         self.layouts[step.name] = layout = step.layout
         what = f"dtype={layout.dtype}, device={self.value(layout.device)}"
-        size, stride = sizes(layout.size), sizes(layout.stride)
-        yield f"{self.memory(step.name)} = runtime.empty_strided({size}, {stride}, {what})"
+        where = f"{sizes(layout.size)}, {sizes(layout.stride)}"
+        yield f"{self.memory(step.name)} = runtime.empty_strided({where}, {what})"
 
     def Reuse(self, step: "steps.Reuse") -> Iterator[str]:
-        old = self.memory(step.old)
-        before = self.layouts[step.old]
+        old, before, layout = self.memory(step.old), self.layouts[step.old], step.layout
         self.alive.add(step.name)
-        self.layouts[step.name] = layout = step.layout
-        if before == layout:
-            yield f"{self.memory(step.name)} = {old}"
-        else:
-            size, stride = sizes(layout.size), sizes(layout.stride)
-            yield (
-                f"{self.memory(step.name)} = "
-                f"runtime.reuse({old}, {size}, {stride}, dtype={layout.dtype})"
-            )
+        self.layouts[step.name] = layout
+        where = f"{sizes(layout.size)}, {sizes(layout.stride)}, dtype={layout.dtype}"
+        what = old if before == layout else f"runtime.reuse({old}, {where})"
+        yield f"{self.memory(step.name)} = {what}"
         yield f"del {old}"
 
     def Launch(self, step: "steps.Launch") -> Iterator[str]:

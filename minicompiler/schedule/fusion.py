@@ -6,7 +6,6 @@ iteration space, when what one reads of the other lies at the element of the sam
 when no third group must run between the two.
 """
 
-import bisect
 import heapq
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
@@ -364,10 +363,10 @@ class Fusion:
         for k in ids:
             group = self.groups[k]
             for name in {*group.reads, *group.makes}:
-                readers = sorted(self.readers.get(name, ()))
+                readers = self.readers.get(name, set())
                 if name not in group.makes and len(readers) > NEIGHBOURS:
-                    at = bisect.bisect(readers, group.position)
-                    readers = readers[max(at - NEIGHBOURS, 0) : at + NEIGHBOURS]
+                    far = lambda p, at=group.position: abs(p - at)
+                    readers = set(heapq.nsmallest(2 * NEIGHBOURS, readers, far))
                 others = {self.home[p] for p in readers}
                 if name in self.writer:
                     others.add(self.home[self.writer[name]])
