@@ -297,4 +297,7 @@ def dynamo_backend(gm: fx.GraphModule, example_inputs: list[Any]) -> Callable[..
     record = report.Record("torch.compile")
     with report.recording(record):
         record.count("graphs")
-        return pipeline.compile_or_keep(pipeline.compile_graph, gm, example_inputs)
+        compiled = pipeline.compile_or_keep(pipeline.compile_graph, gm, example_inputs)
+        if any(joint.signature.mutations for joint in record.stages.get("joint", ())):
+            return pipeline.where_they_lay(compiled, gm, example_inputs)
+        return compiled

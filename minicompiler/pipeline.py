@@ -48,7 +48,7 @@ def compile_graph(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
         parts = aot.partition(joint)
         record.add("partition", parts)
     forward = build(parts.forward, "forward")
-    backward = parts.backward and Backward(parts.backward, parts.signature)
+    backward = parts.backward and Backward(parts)
     if native := runtime.extension.module():
         binding.tensor_guard = native.TensorGuard  # guards made from now on check tensors in C++
     draws = any(_draws(node) for node in parts.forward.graph.nodes)
@@ -94,9 +94,9 @@ class Backward:
     thread that runs the backward.
     """
 
-    def __init__(self, graph: fx.GraphModule, signature: aot.Signature) -> None:
-        self.graph = graph
-        self.traced = [tuple(map(int, spec.stride)) for spec in signature.tangents]
+    def __init__(self, parts: aot.Partitioned) -> None:
+        self.parts = parts
+        self.traced = [tuple(map(int, spec.stride)) for spec in parts.signature.tangents]
         self.made: dict[aot.Layouts, tuple[aot.Layouts, Flat]] = {}
         self.record, self.lock = report.current(), threading.Lock()
         self.switches = dict(vars(config))
@@ -113,7 +113,7 @@ class Backward:
     def _make(self, layouts: aot.Layouts, copied: aot.Layouts) -> tuple[aot.Layouts, Flat]:
         for strides in dict.fromkeys((layouts, copied)):
             try:
-                return strides, build(aot.backward_for(self.graph, strides), "backward")
+                return strides, build(aot.backward_for(self.parts, strides), "backward")
             except Unsupported:
                 if strides == copied:
                     raise
@@ -237,6 +237,27 @@ def or_as_captured(compiled: Graph, gm: fx.GraphModule, draws: bool) -> Graph:
 def _put_back(state: torch.Tensor | None) -> None:
     if state is not None:
         torch.set_rng_state(state)
+
+
+def where_they_lay(compiled: Graph, gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
+    """`compiled` where inputs share memory as the example did, else the captured graph: for a
+    graph that writes to them, where nobody else guards that (Dynamo does not)."""
+    expected = _shared_memory(example_inputs)
+
+    def call(*inputs: Any) -> Any:
+        return (compiled if _shared_memory(inputs) == expected else gm)(*inputs)
+
+    return call
+
+
+def _shared_memory(inputs: Sequence[Any]) -> dict[int, list[tuple[int, int]]]:
+    """By the first of several inputs with one storage: their numbers and offsets, in elements."""
+    storages: dict[int, list[tuple[int, int]]] = {}
+    for i, x in enumerate(inputs):
+        if isinstance(x, torch.Tensor):
+            memory = storages.setdefault(x.untyped_storage()._cdata, [])
+            memory.append((i, int(x.storage_offset())))
+    return {places[0][0]: places for places in storages.values() if len(places) > 1}
 
 
 def _draws(node: fx.Node) -> bool:

@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import torch
@@ -23,18 +23,9 @@ from ..symbolic.expr import Const
 from ..symbolic.fake import Fake, FakeMode
 from .recorder import Call
 from .schema import Form, functional_form, substitute
-from .signature import Argument, Input, Storage
+from .signature import Argument, Input, Step, Storage
 
 aten = torch.ops.aten
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One view: `op(base, *args, **kwargs)`."""
-
-    op: OpOverload
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any] = field(default_factory=dict)
 
 
 Chain: TypeAlias = tuple[Step, ...]

@@ -32,6 +32,7 @@ from .signature import (
     Output,
     SameAsInput,
     Signature,
+    Step,
     ViewOfInput,
     ViewOfResult,
 )
@@ -43,7 +44,7 @@ VIEWS = frozenset(
     f"{name}Backward{n}"
     for name in (
         "Alias AsStrided Diagonal Expand Permute ReshapeAlias Select Slice Split SplitWithSizes"
-        " Squeeze T Transpose Unbind Unfold UnsafeView Unsqueeze View"
+        " Squeeze T Transpose Unbind Unfold UnsafeView Unsqueeze View ViewAsComplex ViewAsReal"
     ).split()
     for n in range(5)
 )
@@ -52,11 +53,13 @@ VIEWS = frozenset(
 @dataclass(frozen=True, slots=True)
 class Joint:
     """`module` maps primals and tangents to (results, new values of inputs that the forward writes
-    itself, one gradient or None an argument). `writes` are the arguments of those new values."""
+    itself, one gradient or None an argument). `writes` are the arguments of those new values,
+    `traced` is the module as it was before it was rewritten."""
 
     module: fx.GraphModule
     signature: Signature
     writes: tuple[int, ...]
+    traced: fx.GraphModule
 
     @property
     def graph(self) -> fx.Graph:
@@ -191,7 +194,8 @@ class _Trace:
         root = torch.nn.Module()
         for name, value in functional.constants.items():
             root.register_buffer(name, value, persistent=False)
-        return Joint(_LazyGraphModule(root, graph), signature, writes)
+        module = _LazyGraphModule(root, graph)
+        return Joint(module, signature, writes, module)
 
     def _place_seeds(self) -> dict[torch.device, fx.Node]:
         placed = {}
@@ -226,9 +230,20 @@ class _Trace:
         for i, x in enumerate(self.inputs):
             if o is x:
                 return SameAsInput(i)
-        for i, x in enumerate(self.inputs):
-            if isinstance(x, Fake) and storage(x) == storage(o) and looks_at(o, x):
-                return _view(ViewOfInput, i, o, x)
+        shared = [
+            (i, x)
+            for i, x in enumerate(self.inputs)
+            if isinstance(x, Fake) and storage(x) == storage(o) and looks_at(o, x)
+        ]
+        for i, x in shared:
+            if (steps := self._steps(o, x)) is not None:
+                return ViewOfInput(i, steps, x.requires_grad and not o.requires_grad)
+        for i, x in shared:
+            if o.dtype != x.dtype:
+                raise Unsupported("an output sees an input's memory as another dtype", "clone() it")
+            place = ([*o.shape], [*o.stride()], o.storage_offset() - x.storage_offset())
+            strided = (Step(aten.as_strided.default, place),)
+            return ViewOfInput(i, strided, x.requires_grad and not o.requires_grad)
         if len(sharing[storage(o)]) == 1:
             return Fresh(self._result(o))
         root = self.functional.home(o)[0].root
@@ -236,7 +251,14 @@ class _Trace:
             return Fresh(self._result(o))
         if not looks_at(o, root):
             raise Unsupported("two outputs share memory but not their autograd history")
-        return _view(ViewOfResult, self._result(root), o, root)
+        detached = root.requires_grad and not o.requires_grad
+        return ViewOfResult(self._result(root), self.functional.home(o)[1], detached)
+
+    def _steps(self, o: Fake, x: Fake) -> tuple[Step, ...] | None:
+        """How the program came from input `x` to its view `o`; None where it did not."""
+        (memory, chain), (source, before) = self.functional.home(o), self.functional.home(x)
+        follows = memory is source and chain[: len(before)] == before
+        return chain[len(before) :] if follows else None
 
     def _mutations(
         self, arguments: Sequence[Argument]
@@ -315,14 +337,6 @@ def _run_engine(roots: Sequence[Fake], tangents: Sequence[Fake], inputs: Any) ->
 def version(x: Any) -> int:
     """How often autograd has seen `x` written to; it does not look at inference tensors."""
     return x._version if isinstance(x, Fake) and not x.is_inference() else 0
-
-
-def _view(kind: type[ViewOfInput] | type[ViewOfResult], index: int, o: Fake, base: Fake) -> Output:
-    if o.dtype != base.dtype:
-        raise Unsupported("an output sees an input's memory as another dtype", "clone() it")
-    offset = o.spec.offset - base.spec.offset
-    detached = base.requires_grad and not o.requires_grad
-    return kind(index, o.spec.size, o.spec.stride, offset, detached)
 
 
 def looks_at(o: Fake, base: Fake) -> bool:

@@ -38,11 +38,13 @@ VIEWS = {aten.reshape.default, aten._unsafe_view.default}
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """`backward` maps what the signature says is saved, then the tangents, to the gradients."""
+    """`backward` maps what the signature says is saved, then the tangents, to the gradients.
+    `traced` is the joint graph of the operators that autograd called."""
 
     forward: fx.GraphModule
     backward: fx.GraphModule | None
     signature: Signature
+    traced: fx.GraphModule
 
 
 def partition(joint: Joint) -> Partitioned:
@@ -98,14 +100,14 @@ class _Partition:
 
     def run(self) -> Partitioned:
         if not self.signature.trains:
-            return Partitioned(self._forward([]), None, self.signature)
+            return Partitioned(self._forward([]), None, self.signature, self.joint.traced)
         self.late = self._backward_only()
         saved = self._choose()
         forward = self._forward(saved)
         self._report(saved)
         backward = self._backward(saved)
         signature = replace(self.signature, saved=tuple(self._describe(saved, backward)))
-        return Partitioned(forward, backward, signature)
+        return Partitioned(forward, backward, signature, self.joint.traced)
 
     # --------------------------------------------------------------------------- what to save
 

@@ -14,17 +14,16 @@ offsets are in elements, offsets relative to the first element of the tensor tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from torch import Tensor
+from torch._ops import OpOverload
 
 if TYPE_CHECKING:
     from ..symbolic.expr import Expr
     from ..symbolic.shapes import TensorSpec
-
-    Size: TypeAlias = tuple[int | Expr, ...]
 
 
 # ---------------------------------------------------------------- how forward's arguments are made
@@ -83,13 +82,29 @@ class SameAsInput:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One view of a tensor, `op(base, *args, **kwargs)`. The places of as_strided count from the
+    base's first element."""
+
+    op: OpOverload
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+    def look(self, base: Tensor) -> Tensor:
+        args = self.args
+        if self.op is torch.ops.aten.as_strided.default:
+            args = (*args[:2], base.storage_offset() + args[2])
+        seen: Tensor = self.op(base, *args, **self.kwargs)
+        return seen
+
+
+@dataclass(frozen=True, slots=True)
 class ViewOfInput:
-    """A view of input `index`, cut off from autograd where `detached`."""
+    """What the program itself did to look at input `index`, so that autograd and in-place writes
+    see the views that they see in eager; cut off from autograd where `detached`."""
 
     index: int
-    size: Size
-    stride: Size
-    offset: int | Expr
+    steps: tuple[Step, ...]
     detached: bool
 
     def make(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
@@ -101,9 +116,7 @@ class ViewOfResult:
     """A view of result `index`, which other outputs see too."""
 
     index: int
-    size: Size
-    stride: Size
-    offset: int | Expr
+    steps: tuple[Step, ...]
     detached: bool
 
     def make(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
@@ -124,9 +137,10 @@ Output: TypeAlias = Fresh | SameAsInput | ViewOfInput | ViewOfResult | Constant
 
 
 def _view(base: Tensor, view: ViewOfInput | ViewOfResult) -> Tensor:
-    base = base.detach() if view.detached else base
-    place: Any = view.size, view.stride, base.storage_offset() + view.offset
-    return base.as_strided(*place)
+    seen = base.detach() if view.detached else base
+    for step in view.steps:
+        seen = step.look(seen)
+    return base.view_as(base) if seen is base else seen
 
 
 # ------------------------------------------------------------------- what happens to inputs, saved

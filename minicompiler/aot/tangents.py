@@ -9,7 +9,7 @@ is None. And tangents have strides of their own: `sum()` sends one number, expan
 import operator
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from torch import Tensor, fx
@@ -18,8 +18,11 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 from ..errors import Unsupported
 from ..symbolic.expr import as_expr
 from ..symbolic.fake import FakeMode
-from ..symbolic.shapes import TensorSpec, contiguous_strides
+from ..symbolic.shapes import TensorSpec, contiguous_strides, is_dense
 from .schema import substitute
+
+if TYPE_CHECKING:
+    from .mincut import Partitioned
 
 aten = torch.ops.aten
 
@@ -29,16 +32,25 @@ Layouts: TypeAlias = tuple[tuple[int, ...] | None, ...]  # strides by tangent; N
 PLACES = {aten.as_strided.default, aten.as_strided_scatter.default, aten.view.dtype}
 
 
-def backward_for(backward: fx.GraphModule, layouts: Layouts) -> fx.GraphModule:
-    """`backward` for tangents of these strides. It keeps the places of those that are undefined
-    among its arguments, and ignores what it is given there. Raises Unsupported where it cannot
-    take other strides than it was traced for."""
-    return _Arriving(layouts).run(backward)
+def backward_for(parts: "Partitioned", layouts: Layouts) -> fx.GraphModule:
+    """The backward of `parts` for tangents of these strides. It keeps the places of those that are
+    undefined among its arguments, and ignores what it is given there. Raises Unsupported where it
+    cannot take other strides than it was traced for."""
+    assert parts.backward is not None
+    traced = zip(layouts, parts.signature.tangents)
+    if all(strides is None or strides == tuple(map(int, t.stride)) for strides, t in traced):
+        return _Arriving(layouts).run(parts.backward)
+    # decompositions keep the strides of what was traced: only the traced operators know others
+    eager = _Arriving(layouts).run(parts.traced).graph.output_node().args[0]
+    gradients: Any = eager[-len(parts.signature.arguments) :]  # type: ignore[index]
+    return _Arriving(layouts, [g and g.meta["val"] for g in gradients]).run(parts.backward)
 
 
 class _Arriving:
-    def __init__(self, layouts: Layouts) -> None:
-        self.layouts, self.mode = layouts, FakeMode()
+    """`results`: what the outputs shall look like, if that matters."""
+
+    def __init__(self, layouts: Layouts, results: Sequence[TensorSpec | None] = ()) -> None:
+        self.layouts, self.results, self.mode = layouts, results, FakeMode()
         self.graph = fx.Graph()
         self.new: dict[fx.Node, Any] = {}  # by node of the old graph
         self.gradients: set[fx.Node] = set()  # what depends on a tangent
@@ -59,12 +71,9 @@ class _Arriving:
                         stride = tuple(map(as_expr, strides))
                         self.describe(new, replace(spec, stride=stride), spec)
             elif node.op == "output":
-                results: Any = node.args[0]
-                self.graph.output(
-                    tuple(
-                        None if g is None or g in self.undefined else self.new[g] for g in results
-                    )
-                )
+                outputs: Any = node.args[0]
+                made = [None if g in self.undefined else g and self.new[g] for g in outputs]
+                self.graph.output(tuple(map(self.result, made, self.results or [None] * len(made))))
             else:
                 self.step(node)
         self.graph.eliminate_dead_code()
@@ -74,6 +83,20 @@ class _Arriving:
         new.meta = {**new.meta, "val": spec}
         if spec != traced:
             self.changed.add(new)
+
+    def result(self, node: fx.Node | None, spec: TensorSpec | None) -> fx.Node | None:
+        """`node` with the strides of `spec`."""
+        if node is None or spec is None or not is_dense(spec):
+            return node
+        pairs = zip(spec.size, spec.stride, node.meta["val"].stride)
+        if spec.numel == 0 or all(n == 1 or a == b for n, a, b in pairs):
+            return node
+        size, stride = ([*map(int, numbers)] for numbers in (spec.size, spec.stride))
+        where: dict[str, Any] = {"dtype": spec.dtype, "device": spec.device}
+        empty = self.graph.call_function(aten.empty_strided.default, (size, stride), where)
+        copy = self.graph.call_function(aten.copy.default, (empty, node))
+        empty.meta = copy.meta = {**node.meta, "val": spec}
+        return copy
 
     def step(self, node: fx.Node) -> None:
         parts = [n for n in node.all_input_nodes if n in self.gradients]

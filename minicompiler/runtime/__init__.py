@@ -7,7 +7,6 @@ Invariant: the Python wrapper and the run-time extension give the same outputs, 
 inputs and raise the same errors.
 """
 
-import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -53,9 +52,8 @@ def bind(
     """f(*inputs), which returns the tuple that the captured function returns, and is a function
     that autograd can differentiate."""
     if made := extension.module():
-        with contextlib.suppress(TypeError):  # sizes in the signature are symbolic
-            bound: Callable[..., Any] = made.Function(signature, forward, backward)
-            return bound
+        bound: Callable[..., Any] = made.Function(signature, forward, backward)
+        return bound
     return autograd.bind(signature, forward, backward)
 
 

@@ -1,4 +1,5 @@
-"""Plan -> flat plan: lists, dicts, strings and numbers only, as JSON allows; never pickle.
+"""Plan -> flat plan: lists, dicts, strings and numbers, as JSON has them, and torch's names for
+dtypes, devices, layouts and memory formats; never code.
 
 This is what the run-time extension executes. A tensor lives in a numbered register, inputs first,
 then constants. Sizes and other numbers:
@@ -16,9 +17,8 @@ Steps and what an argument of a call may be:
     ["call", operator, overload, [argument] in the order of the schema, [register or -1],
              [[dtype, [size], [stride]] or null]]    what each result must be, where that matters
     ["free", register]
-    argument = None, bool, str | Number | ["list", [argument]] | ["complex", real, imaginary]
+    argument = None, bool, str, complex, a name of torch's | Number | ["list", [argument]]
              | ["register", r] | ["view", r, [size], [stride], offset] | ["default"]
-             | ["dtype", text] | ["layout", text] | ["memory_format", text] | ["device", text]
     outputs:  argument of the kinds None, bool, register, view, Number
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Flat: TypeAlias = dict[str, Any]
 
-NAMED = {torch.dtype: "dtype", torch.layout: "layout", torch.memory_format: "memory_format"}
+NAMES = torch.dtype, torch.device, torch.layout, torch.memory_format
 
 
 def flatten(plan: "steps.Plan", sources: "Sequence[KernelSource]") -> Flat:
@@ -81,9 +81,9 @@ class _Flattener:
         self.bind_symbols()
         for step in self.plan.steps:
             getattr(self, type(step).__name__)(step)
-        gpus = {str(k.device) for k in self.plan.kernels if k.device.type == "cuda"}
+        gpus = {k.device for k in self.plan.kernels if k.device.type == "cuda"}
         if len(gpus) > 1:
-            raise Unsupported(f"kernels on {' and '.join(sorted(gpus))} in one graph")
+            raise Unsupported(f"kernels on {' and '.join(sorted(map(str, gpus)))} in one graph")
         return {
             "name": self.program.name,
             "inputs": len(self.program.inputs),
@@ -144,13 +144,13 @@ class _Flattener:
 
     def Alloc(self, step: "steps.Alloc") -> None:
         self.layouts[step.name] = layout = step.layout
-        made = [_short(layout.dtype), str(layout.device), *self.where(layout)]
+        made = [layout.dtype, layout.device, *self.where(layout)]
         self.steps.append(["alloc", self.new(step.name), *made])
 
     def Reuse(self, step: "steps.Reuse") -> None:
         old = self.memory(step.old)
         self.layouts[step.name] = layout = step.layout
-        made = [_short(layout.dtype), *self.where(layout)]
+        made = [layout.dtype, *self.where(layout)]
         self.steps.append(["reuse", self.new(step.name), old, *made])
 
     def Launch(self, step: "steps.Launch") -> None:
@@ -187,7 +187,7 @@ class _Flattener:
         if name not in self.relied_on:
             return None
         layout = self.layouts[name]
-        return [_short(layout.dtype), *self.where(layout)]
+        return [layout.dtype, *self.where(layout)]
 
     def Free(self, step: "steps.Free") -> None:
         self.steps.append(["free", self.memory(step.name)])
@@ -195,7 +195,7 @@ class _Flattener:
     # --------------------------------------------------------------------------------- arguments
 
     def argument(self, value: Any) -> Any:
-        if value is None or isinstance(value, (bool, int, float, str)):
+        if value is None or isinstance(value, (bool, int, float, complex, str, *NAMES)):
             return value
         if isinstance(value, BufferRef):
             return self.view(value)
@@ -203,12 +203,6 @@ class _Flattener:
             return self.number(value)
         if isinstance(value, (list, tuple)):
             return ["list", [self.argument(v) for v in value]]
-        if isinstance(value, complex):
-            return ["complex", value.real, value.imag]
-        if isinstance(value, torch.device):
-            return ["device", str(value)]
-        if type(value) in NAMED:
-            return [NAMED[type(value)], _short(value)]
         raise Unsupported(f"a plan cannot hold {value!r}")
 
     def view(self, ref: BufferRef) -> list[Any]:
@@ -219,8 +213,3 @@ class _Flattener:
         if layout.dtype != own.dtype:
             raise Unsupported(f"{ref.name} of {own.dtype} read as {layout.dtype}")
         return ["view", register, *self.where(layout), self.number(layout.offset)]
-
-
-def _short(value: Any) -> str:
-    """torch.float32 as float32: an attribute of torch."""
-    return str(value).removeprefix("torch.")

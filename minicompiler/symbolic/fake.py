@@ -137,8 +137,9 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if func is aten.as_strided_.default:  # how adaptive pooling makes channels innermost
-            look_as(args[0], args[0].meta.as_strided(*args[1:]))
+        if func in LOOKS:
+            seen = aten.alias.default(args[0].meta)
+            look_as(args[0], func(seen, *args[1:]))
             return args[0]
         how = kernels.plan(func)
         if how.decomposes:  # inference_mode brings composites down whole
@@ -207,6 +208,14 @@ def _result_device(func: OpOverload, fakes: list[Fake], kwargs: dict[str, Any]) 
 
 
 aten = torch.ops.aten
+# they change how their operand looks at its memory; matmul and adaptive pooling do it on the way
+LOOKS = {
+    aten.as_strided_.default,
+    aten.t_.default,
+    aten.transpose_.default,
+    aten.unsqueeze_.default,
+}
+LOOKS |= {aten.squeeze_.default, aten.squeeze_.dim, aten.squeeze_.dims}
 # copies, and indexing a tensor of the GPU by one of the CPU
 MIXED_DEVICES = {aten.copy_.default, aten.index.Tensor, aten.index_put.default}
 MIXED_DEVICES |= {aten.index_put_.default}

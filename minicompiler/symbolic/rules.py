@@ -124,6 +124,13 @@ def loss(device: Any, x: Tensor, y: Tensor, reduction: int = 1, *_: Any) -> Tens
     return each if reduction == 0 else new((), each.dtype)
 
 
+def alike(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Of losses whose kernels promote in part, and raise in backward at the latest."""
+    if x.dtype != y.dtype:
+        raise RuntimeError(f"a loss of {x.dtype} and {y.dtype}")
+    return x, y
+
+
 def cross_entropy(device: Any, x: Tensor, y: Tensor, w: Any = None, reduction: int = 1) -> Tensor:
     return like(x) if reduction == 0 else new((), x.dtype)
 
@@ -136,10 +143,12 @@ RULES |= {
         ("std_mean.correction", "var_mean.correction"),
         lambda *args, **kwargs: (spread(*args, **kwargs), spread(*args, **kwargs)),
     ),
-    **dict.fromkeys(("mse_loss", "smooth_l1_loss", "huber_loss"), loss),
-    "binary_cross_entropy": cross_entropy,
+    **dict.fromkeys(("mse_loss", "smooth_l1_loss"), loss),
+    "huber_loss": lambda device, x, y, *rest: loss(device, *alike(x, y), *rest),
+    "huber_loss_backward": lambda device, grad, x, y, *_: loop(alike(x, y)[0].dtype, grad, x, y),
+    "binary_cross_entropy": lambda device, x, y, *rest: cross_entropy(device, *alike(x, y), *rest),
     "mse_loss_backward": lambda device, grad, x, *_: new(x.shape, x.dtype),
-    "binary_cross_entropy_backward": lambda device, grad, x, *_: like(x),
+    "binary_cross_entropy_backward": lambda device, grad, x, y, *_: like(alike(x, y)[0]),
 }
 
 # --- indexing, factories -------------------------------------------------------------------------

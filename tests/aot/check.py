@@ -52,17 +52,19 @@ def compiled(
         joint = joint.rewritten(rewrite)
     parts = aot.partition(joint)
     assert_functional(parts)
-    backward = parts.backward and functools.partial(ready, parts.backward, parts.signature)
+    backward = parts.backward and functools.partial(ready, parts)
     return Run(bind(parts.signature, interpreted(parts.forward), backward), joint, parts)
 
 
-def ready(backward: fx.GraphModule, signature: aot.Signature, layouts: aot.Layouts) -> Any:
+def ready(parts: aot.Partitioned, layouts: aot.Layouts) -> Any:
     """As pipeline.Backward, without compiling."""
-    copied = tuple(s and tuple(map(int, t.stride)) for s, t in zip(layouts, signature.tangents))
+    copied = tuple(
+        s and tuple(map(int, t.stride)) for s, t in zip(layouts, parts.signature.tangents)
+    )
     try:
-        return layouts, interpreted(aot.backward_for(backward, layouts))
+        return layouts, interpreted(aot.backward_for(parts, layouts))
     except Unsupported:
-        return copied, interpreted(aot.backward_for(backward, copied))
+        return copied, interpreted(aot.backward_for(parts, copied))
 
 
 def assert_functional(parts: aot.Partitioned) -> None:

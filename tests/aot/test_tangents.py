@@ -30,7 +30,7 @@ def test_every_subset_of_results():
         tangents = [torch.randn_like(o) for o in outs]
         for missing in itertools.chain(*(itertools.combinations(range(4), n) for n in range(4))):
             layouts = tuple(None if i in missing else t.stride() for i, t in enumerate(tangents))
-            backward = backward_for(run.parts.backward, layouts)
+            backward = backward_for(run.parts, layouts)
             given = [None if i in missing else t for i, t in enumerate(tangents)]
             mine = backward(*saved, *given)
             kept = [i for i in range(4) if i not in missing]
@@ -57,7 +57,7 @@ def test_the_binding_asks_for_it():
 def test_no_nan_from_what_is_not_computed():
     x = torch.zeros(3, requires_grad=True)
     run = compiled(lambda x: (x * 2, x.log()), [x])
-    backward = backward_for(run.parts.backward, ((1,), None))
+    backward = backward_for(run.parts, ((1,), None))
     (gradient,) = backward(
         *[s.take([x], []) for s in run.parts.signature.saved], torch.ones(3), None
     )

@@ -28,7 +28,7 @@ NodePtr pointer_to(T* node) {
 inline std::shared_ptr<PyObject> shared(PyObject* object) {
   return {Py_NewRef(object), [](PyObject* o) {
             if (!Py_IsInitialized()) return;
-            pybind11::gil_scoped_acquire gil;
+            py::gil_scoped_acquire gil;
             Py_DECREF(o);
           }};
 }
@@ -49,7 +49,7 @@ class Flat {
 
   void run(Values& values) const {  // with or without the GIL
     if (plan_) return plan_->run(values);
-    pybind11::gil_scoped_acquire gil;
+    py::gil_scoped_acquire gil;
     c10::NoGradGuard no_grad;  // autograd and autocast had their say when the graph was traced
     c10::impl::ExcludeDispatchKeyGuard no_casts(c10::autocast_dispatch_keyset);
     THPObjectPtr list(list_of(values));
@@ -110,15 +110,14 @@ class Backward {
     std::vector<Strides> asked;
     for (const Tensor& tangent : tangents)
       asked.push_back(tangent.defined() ? Strides(tangent.strides().vec()) : std::nullopt);
-    pybind11::gil_scoped_acquire gil;
-    pybind11::tuple layouts(asked.size());
+    py::gil_scoped_acquire gil;
+    py::tuple layouts(asked.size());
     for (size_t i = 0; i < asked.size(); i++)
-      if (asked[i]) layouts[i] = pybind11::tuple(pybind11::cast(*asked[i]));
-      else layouts[i] = pybind11::none();
+      layouts[i] = asked[i] ? py::object(py::tuple(py::cast(*asked[i]))) : py::none();
     THPObjectPtr made(PyObject_CallOneArg(make_.get(), layouts.ptr()));
     if (!made) throw_persistent();
-    using Made = std::pair<std::vector<Strides>, pybind11::object>;
-    auto [used, run] = pybind11::handle(made.get()).cast<Made>();
+    using Made = std::pair<std::vector<Strides>, py::object>;
+    auto [used, run] = py::handle(made.get()).cast<Made>();
     auto* ready = new Ready{std::move(asked), std::move(used), Flat(run.ptr()), first_.load()};
     first_.store(ready, std::memory_order_release);
     return *ready;
@@ -126,27 +125,10 @@ class Backward {
 };
 
 struct Description {  // a Signature of aot, see its fields there
-  struct Argument {
+  struct Place {  // an argument of the forward, or an output of the function
+    enum Kind { Input, Result, Other } kind;  // Other: Python says what it is
     size_t index;
-    int64_t numel;  // -1: the input itself
-  };
-  struct Output {
-    enum Kind { Fresh, SameAsInput, ViewOfInput, ViewOfResult, Constant } kind;
-    static constexpr const char* kKinds[] = {"Fresh", "SameAsInput", "ViewOfInput", "ViewOfResult",
-                                             "Constant"};
-    size_t index = 0;
-    std::vector<int64_t> size, stride;
-    int64_t offset = 0;
-    bool detached = false;
-    std::shared_ptr<PyObject> value = nullptr;
-
-    static Kind kind_of(const std::string& type) {
-      auto found = std::find(std::begin(kKinds), std::end(kKinds), type);
-      TORCH_CHECK(found != std::end(kKinds), "an output is a ", type);
-      return static_cast<Kind>(found - std::begin(kKinds));
-    }
-    bool is_input() const { return kind == SameAsInput || kind == ViewOfInput; }
-    bool is_view() const { return kind == ViewOfInput || kind == ViewOfResult; }
+    std::shared_ptr<PyObject> about;
   };
   struct Mutation {
     size_t index;
@@ -158,9 +140,7 @@ struct Description {  // a Signature of aot, see its fields there
     bool checked, differentiable;
     std::vector<size_t> readers;
   };
-  size_t inputs = 0;  // what is read of them
-  std::vector<Argument> arguments;
-  std::vector<Output> outputs;
+  std::vector<Place> arguments, outputs;
   std::vector<Mutation> mutations;
   std::vector<size_t> differentiable;
   std::vector<std::vector<size_t>> frees, inside;
@@ -168,6 +148,17 @@ struct Description {  // a Signature of aot, see its fields there
   std::vector<Saved> saved;
   size_t symbols;
   std::unique_ptr<Backward> backward;
+};
+
+class CompiledBackward;
+
+// Where other outputs of the graph are made of this one, its gradient is not known outside of the
+// compiled backward: whoever wants it is told so, rather than given a part of it.
+struct Watch : torch::autograd::FunctionPreHook {
+  const CompiledBackward& node;
+
+  explicit Watch(const CompiledBackward& node) : node(node) {}
+  torch::autograd::variable_list operator()(const torch::autograd::variable_list& grads) override;
 };
 
 class CompiledBackward : public Node {
@@ -275,12 +266,35 @@ class CompiledBackward : public Node {
   }
 };
 
+inline torch::autograd::variable_list Watch::operator()(
+    const torch::autograd::variable_list& tangents) {
+  using Hook = torch::autograd::PyFunctionTensorPreHook;
+  auto reached = [&](size_t i) { return tangents[i].defined(); };
+  for (size_t i = 0; i < tangents.size(); i++) {
+    const auto& others = node.about->inside[i];
+    if (std::none_of(others.begin(), others.end(), reached)) continue;
+    auto& mine = const_cast<CompiledBackward&>(node);
+    bool wanted = mine.retains_grad_hooks().count(i);
+    for (const auto& hook : mine.tensor_pre_hooks())
+      wanted |= std::strstr(typeid(*hook).name(), "PyFunctionTensorPreHook") &&
+                static_cast<const Hook&>(*hook).value_idx == i;
+    const auto* tasks = torch::autograd::get_current_graph_task_exec_info();
+    auto task = tasks->find(&mine);
+    if (task != tasks->end() && task->second.captures_)
+      for (const auto& capture : *task->second.captures_) wanted |= capture.input_idx_ == int(i);
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        !wanted, "minicompiler: an output's gradient is wanted (a hook, retain_grad, autograd.grad)"
+        ", and other outputs of the same compiled graph were computed from it; call the function "
+        "uncompiled");
+  }
+  return tangents;
+}
+
 class Function {
  public:
   static constexpr const char* kName = "minicompiler.Function";
   static constexpr const char* kDoc =
-      "Function(signature, forward, backward)(*inputs) -> tuple of outputs.\n"
-      "Raises TypeError for a signature with symbolic sizes.";
+      "Function(signature, forward, backward)(*inputs) -> tuple of outputs.";
 
   static std::unique_ptr<Function> make(PyObject* args) {
     PyObject *signature, *forward, *backward;
@@ -295,15 +309,13 @@ class Function {
 
   PyObject* call(PyObject* const* args, size_t count) {
     const Description& about = *about_;
-    TORCH_CHECK_TYPE(count >= about.inputs, "a compiled graph of at least ", about.inputs,
-                     " inputs was called with ", count);
+    c10::ArrayRef<PyObject*> inputs(args, count);
     Values values;
     for (const auto& argument : about.arguments) {
-      values.push_back(from_python(args[argument.index]));
-      if (argument.numel >= 0) {
-        const Tensor& input = values.back().toTensor();
-        values.back() = view_of(input, argument.numel, {1}, 0, input.scalar_type());
-      }
+      if (argument.kind == Description::Place::Input)
+        values.push_back(from_python(inputs.at(argument.index)));
+      else
+        values.push_back(from_python(py_object(argument).attr("take")(tuple_of(inputs)).ptr()));
     }
     auto node = differentiated(values);
     c10::SmallVector<Tensor, 8> kept;
@@ -312,8 +324,8 @@ class Function {
         kept.push_back(saved.argument >= 0 ? values[saved.argument].toTensor() : Tensor());
     forward_->run(values);
     if (node) attach(node, values, kept);
-    for (const auto& mutation : about.mutations) finish(mutation, args, values);
-    return outputs(args, values);
+    for (const auto& mutation : about.mutations) finish(mutation, inputs, values);
+    return outputs(inputs, values);
   }
 
  private:
@@ -360,35 +372,39 @@ class Function {
       else
         node->kept[i].raw = tensor;
     }
+    const auto& inside = about_->inside;
+    if (std::any_of(inside.begin(), inside.end(), [](auto& others) { return !others.empty(); }))
+      node->add_tensor_pre_hook(std::make_unique<Watch>(*node));
     node->symbols.append(results.end() - about_->symbols, results.end());
   }
 
-  static void finish(const Description::Mutation& mutation, PyObject* const* args,
+  static void finish(const Description::Mutation& mutation, c10::ArrayRef<PyObject*> inputs,
                      const Values& results) {
-    const Tensor& input = THPVariable_Unpack(args[mutation.index]);
+    const Tensor& input = THPVariable_Unpack(inputs.at(mutation.index));
     if (mutation.result >= 0) {
-      pybind11::gil_scoped_release no_gil;
+      py::gil_scoped_release no_gil;
       input.copy_(results[mutation.result].toTensor());
     } else if (mutation.versioned && !input.is_inference()) {
       input.unsafeGetTensorImpl()->bump_version();
     }
   }
 
-  PyObject* outputs(PyObject* const* args, const Values& results) const {
+  PyObject* outputs(c10::ArrayRef<PyObject*> inputs, const Values& results) const {
     THPObjectPtr tuple(PyTuple_New(static_cast<Py_ssize_t>(about_->outputs.size())));
     if (!tuple) throw python_error();
     Py_ssize_t i = 0;
+    THPObjectPtr list;
     for (const auto& output : about_->outputs) {
       PyObject* made = nullptr;
-      switch (output.kind) {
-        case Description::Output::Fresh: made = to_python(IValue(results[output.index])); break;
-        case Description::Output::SameAsInput: made = Py_NewRef(args[output.index]); break;
-        case Description::Output::Constant: made = Py_NewRef(output.value.get()); break;
-        case Description::Output::ViewOfInput:
-          made = THPVariable_Wrap(view(THPVariable_Unpack(args[output.index]), output));
-          break;
-        case Description::Output::ViewOfResult:
-          made = THPVariable_Wrap(view(results[output.index].toTensor(), output));
+      if (output.kind == Description::Place::Result) {
+        made = to_python(IValue(results[output.index]));
+      } else if (output.kind == Description::Place::Input) {
+        made = Py_NewRef(inputs.at(output.index));
+      } else {
+        Values copies(results);
+        if (!list) list = THPObjectPtr(list_of(copies));
+        py::handle all(list.get());
+        made = py_object(output).attr("make")(all, tuple_of(inputs)).release().ptr();
       }
       if (!made) throw python_error();
       PyTuple_SET_ITEM(tuple.get(), i++, made);
@@ -396,42 +412,43 @@ class Function {
     return tuple.release();
   }
 
-  static Tensor view(const Tensor& whole, const Description::Output& output) {
-    Tensor base = output.detached ? whole.detach() : whole;
-    return base.as_strided(output.size, output.stride, base.storage_offset() + output.offset);
+  static py::handle py_object(const Description::Place& place) { return place.about.get(); }
+
+  static py::tuple tuple_of(c10::ArrayRef<PyObject*> inputs) {
+    py::tuple tuple(inputs.size());
+    for (size_t i = 0; i < inputs.size(); i++) tuple[i] = py::handle(inputs[i]);
+    return tuple;
   }
 
   // ---- reading
 
+  static Description::Place place(PyObject* object) {
+    using Place = Description::Place;
+    std::string name = Py_TYPE(object)->tp_name;
+    if (name == "Fresh") return {Place::Result, position(attribute(object, "index").get()), nullptr};
+    if (name == "Input" || name == "SameAsInput")
+      return {Place::Input, position(attribute(object, "index").get()), nullptr};
+    return {Place::Other, 0, shared(object)};
+  }
+
   static std::shared_ptr<Description> read(PyObject* signature) {
     auto about = std::make_shared<Description>();
-    auto of = [&](const char* name, auto read) {
-      return each(attribute(signature, name).get(), read);
-    };
+    auto of = [&](const char* name, auto read) { return each(attribute(signature, name).get(), read); };
     auto number = [](PyObject* o, const char* name) {
       THPObjectPtr found = attribute(o, name);
       return found.get() == Py_None ? int64_t(-1) : integer(found.get());
     };
-    auto ints = [](PyObject* o, const char* name) {
-      return each(attribute(o, name).get(), integer);
-    };
-    auto input = [&](PyObject* o) {
-      size_t index = number(o, "index");
-      about->inputs = std::max(about->inputs, index + 1);
-      return index;
-    };
+    auto positions = [](PyObject* o) { return each(o, position); };
     about->differentiable = of("differentiable", position);
     about->symbols = of("symbols", [](PyObject* o) { return o; }).size();
-    auto positions = [](PyObject* o) { return each(o, position); };
     about->frees = of("frees", positions);
     about->inside = of("inside", positions);
     about->gradients = of("gradients", [](PyObject* o) { return o == Py_True; });
-    about->arguments = of("arguments", [&](PyObject* o) {
-      bool memory = PyObject_HasAttrString(o, "numel");
-      return Description::Argument{input(o), memory ? number(o, "numel") : -1};
-    });
+    about->arguments = of("arguments", place);
+    about->outputs = of("outputs", place);
     about->mutations = of("mutations", [&](PyObject* o) {
-      return Description::Mutation{input(o), number(o, "result"), number(o, "versioned") == 1};
+      size_t index = number(o, "index");
+      return Description::Mutation{index, number(o, "result"), number(o, "versioned") == 1};
     });
     about->saved = of("saved", [&](PyObject* o) {
       Description::Saved one{number(o, "argument"), number(o, "result"), number(o, "checked") == 1};
@@ -440,21 +457,6 @@ class Function {
       one.differentiable = std::find(outs.begin(), outs.end(), size_t(one.result)) != outs.end();
       one.checked |= one.differentiable;  // kept raw it would keep its own node alive
       return one;
-    });
-    about->outputs = of("outputs", [&](PyObject* o) {
-      Description::Output made{Description::Output::kind_of(Py_TYPE(o)->tp_name)};
-      if (made.kind == Description::Output::Constant) {
-        made.value = shared(attribute(o, "value").get());
-        return made;
-      }
-      made.index = made.is_input() ? input(o) : number(o, "index");
-      if (made.is_view()) {
-        made.size = ints(o, "size");
-        made.stride = ints(o, "stride");
-        made.offset = number(o, "offset");
-        made.detached = number(o, "detached") == 1;
-      }
-      return made;
     });
     return about;
   }

@@ -367,7 +367,7 @@ class Plan {
       auto found = kind == "input" ? Symbol::Input : kind == "size" ? Symbol::Size : Symbol::Stride;
       return Symbol{found, position(item(o, 1)), position(item(o, 2))};
     });
-    if (PyObject* gpu = entry(flat, "gpu"); gpu != Py_None) gpu_ = c10::Device(text(gpu));
+    if (PyObject* gpu = entry(flat, "gpu"); gpu != Py_None) gpu_ = device(gpu);
     if (derive != Py_None) derive_ = THPObjectPtr(Py_NewRef(derive));
     PyObject* steps = entry(flat, "steps");
     for (Py_ssize_t i = 0; i < length(steps); i++) steps_.push_back(step(item(steps, i)));
@@ -403,10 +403,9 @@ class Plan {
     std::string kind = text(item(list, 0));
     auto at = [&](Py_ssize_t i) { return item(list, i); };
     if (kind == "alloc")
-      return Alloc{reg(at(1)), dtype(text(at(2))), c10::Device(text(at(3))), sizes(at(4)),
-                   sizes(at(5))};
+      return Alloc{reg(at(1)), dtype(at(2)), device(at(3)), sizes(at(4)), sizes(at(5))};
     if (kind == "reuse")
-      return Reuse{reg(at(1)), reg(at(2)), dtype(text(at(3))), sizes(at(4)), sizes(at(5))};
+      return Reuse{reg(at(1)), reg(at(2)), dtype(at(3)), sizes(at(4)), sizes(at(5))};
     if (kind == "launch") {
       size_t kernel = integer(at(1));
       kernels_.at(kernel);
@@ -438,8 +437,7 @@ class Plan {
       PyObject* one = item(item(list, 5), i);
       call.expected.emplace_back();
       if (one != Py_None)
-        call.expected.back() = Expected{dtype(text(item(one, 0))), sizes(item(one, 1)),
-                                        sizes(item(one, 2))};
+        call.expected.back() = Expected{dtype(item(one, 0)), sizes(item(one, 1)), sizes(item(one, 2))};
     }
     TORCH_CHECK(call.expected.size() == call.results.size(), "a plan expects too little");
     return call;
@@ -451,21 +449,16 @@ class Plan {
       if (given == Py_None) return {};
       type = type->expectRef<c10::OptionalType>().getElementType();
     }
-    auto kind = type ? type->kind() : c10::TypeKind::AnyType;
-    if (kind == c10::TypeKind::ListType) return read_list(given, type);
+    bool tensor = type && type->kind() == c10::TypeKind::TensorType;
     if (!PyList_Check(given)) {
-      if (PyUnicode_Check(given)) return {Argument::Constant, text(given)};
-      if (kind == c10::TypeKind::FloatType)
-        return {Argument::Constant, THPUtils_unpackDouble(given)};
-      if (kind == c10::TypeKind::IntType) return {Argument::Constant, integer(given)};
-      if (kind == c10::TypeKind::TensorType && given != Py_None)
-        return {Argument::Constant, wrapped(from_python(given))};
-      return {Argument::Constant, from_python(given)};
+      if (!type) return {Argument::Constant, from_python(given)};
+      if (!tensor) return {Argument::Constant, torch::jit::toIValue(given, type)};
+      return {Argument::Constant, wrapped(torch::jit::toIValue(given, c10::NumberType::get()))};
     }
     std::string tag = text(item(given, 0));
     Argument made;
     if (tag == "value") {
-      made.kind = kind == c10::TypeKind::TensorType ? Argument::Wrapped : Argument::Computed;
+      made.kind = tensor ? Argument::Wrapped : Argument::Computed;
       made.number = number(given);
     } else if (tag == "register" || tag == "view") {
       made.kind = tag == "view" ? Argument::View : Argument::Register;
@@ -475,36 +468,20 @@ class Plan {
         made.stride = sizes(item(given, 3));
         made.number = number(item(given, 4));
       }
-    } else if (tag == "complex") {
-      made.constant = c10::complex<double>(PyFloat_AsDouble(item(given, 1)),
-                                           PyFloat_AsDouble(item(given, 2)));
-      if (kind == c10::TypeKind::TensorType) made.constant = wrapped(made.constant);
-    } else if (tag == "device") {
-      made.constant = c10::Device(text(item(given, 1)));
     } else {
-      made.constant = read_named(tag, named(text(item(given, 1))).get());
+      return read_list(item(given, 1), type);
     }
     return made;
-  }
-
-  static int64_t read_named(const std::string& tag, PyObject* found) {
-    if (THPDtype_Check(found)) return int64_t(reinterpret_cast<THPDtype*>(found)->scalar_type);
-    if (THPLayout_Check(found)) return int64_t(reinterpret_cast<THPLayout*>(found)->layout);
-    TORCH_CHECK(THPMemoryFormat_Check(found), "a plan holds a ", tag);
-    return int64_t(reinterpret_cast<THPMemoryFormat*>(found)->memory_format);
   }
 
   Argument read_list(PyObject* given, const c10::TypePtr& type) {
+    TORCH_CHECK(type && type->kind() == c10::TypeKind::ListType, "a list is not wanted");
     Argument made{Argument::List};
     made.type = type->expectRef<c10::ListType>().getElementType();
-    TORCH_CHECK(PyList_Check(given) && text(item(given, 0)) == "list", "a list is wanted");
-    bool constant = true;
-    for (Py_ssize_t i = 0; i < length(item(given, 1)); i++) {
-      made.items.push_back(read_argument(item(item(given, 1), i), made.type));
-      constant &= made.items.back().kind == Argument::Constant;
-    }
-    if (constant) return {Argument::Constant, argument(made, {})};
-    return made;
+    made.items = each(given, [&](PyObject* one) { return read_argument(one, made.type); });
+    auto varies = [](const Argument& one) { return one.kind != Argument::Constant; };
+    if (std::any_of(made.items.begin(), made.items.end(), varies)) return made;
+    return {Argument::Constant, argument(made, {})};
   }
 };
 

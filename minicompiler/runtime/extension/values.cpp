@@ -10,11 +10,10 @@
 #include <torch/csrc/Device.h>
 #include <torch/csrc/Dtype.h>
 #include <torch/csrc/Exceptions.h>
-#include <torch/csrc/Layout.h>
-#include <torch/csrc/MemoryFormat.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
 #include <torch/csrc/autograd/graph_task.h>
+#include <torch/csrc/autograd/python_hook.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/utils/object_ptr.h>
@@ -25,10 +24,17 @@
 #include <structmember.h>
 
 #include <atomic>
+#include <cstring>
 #include <optional>
 #include <string>
+#include <typeinfo>
 #include <variant>
 #include <vector>
+
+namespace torch::jit {  // its header is long to read; a Python value as what a schema wants
+TORCH_PYTHON_API c10::IValue toIValue(pybind11::handle, const c10::TypePtr&,
+                                      std::optional<int32_t> = std::nullopt);
+}
 
 namespace minicompiler {
 
@@ -79,18 +85,14 @@ inline THPObjectPtr attribute(PyObject* object, const char* name) {
   return found;
 }
 
-// torch.float32 by its name float32; likewise layouts and memory formats
-inline THPObjectPtr named(const std::string& name) {
-  THPObjectPtr torch(PyImport_ImportModule("torch"));
-  THPObjectPtr found(torch ? PyObject_GetAttrString(torch, name.c_str()) : nullptr);
-  if (!found) throw python_error();
-  return found;
+inline at::ScalarType dtype(PyObject* object) {
+  TORCH_CHECK(THPDtype_Check(object), "a plan holds a ", Py_TYPE(object)->tp_name, ", not a dtype");
+  return reinterpret_cast<THPDtype*>(object)->scalar_type;
 }
-
-inline at::ScalarType dtype(const std::string& name) {
-  THPObjectPtr found = named(name);
-  TORCH_CHECK(THPDtype_Check(found.get()), name, " is no dtype");
-  return reinterpret_cast<THPDtype*>(found.get())->scalar_type;
+inline c10::Device device(PyObject* object) {
+  TORCH_CHECK(THPDevice_Check(object), "a plan holds a ", Py_TYPE(object)->tp_name,
+              ", not a device");
+  return reinterpret_cast<THPDevice*>(object)->device;
 }
 
 // ---- what goes in and out of a call
