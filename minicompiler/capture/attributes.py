@@ -151,12 +151,13 @@ def c_attribute(ev: "E", v: Value, name: str) -> Value:
     if name == "__class__":
         return ev.class_of(v)
     if name == "__dict__":
-        found = namespace(ev, v)
-        return found if found is not None else refuse(f"{describe(v)}.__dict__")
+        return namespace(ev, v) or refuse(f"{describe(v)}.__dict__")
     if name in v.fields:
         return v.fields[name]
     if (known := FIELDS.get(type(v), {}).get(name)) is not None:
         return known(ev, v)
+    if isinstance(v, Function) and name in OF_CODE:
+        return ev.wrap(getattr(from_code(v) if v.is_new else v.real, name), None)
     fields = getattr(v.cls, "__match_args__", ())
     if isinstance(v, Tuple) and v.real is ABSENT and name in fields:  # torch.return_types
         return v.at(ev, fields.index(name))
@@ -179,29 +180,21 @@ EXCEPTION_FIELDS = dict.fromkeys(("__cause__", "__context__", "__traceback__"), 
 EXCEPTION_FIELDS["__suppress_context__"] = FALSE
 
 
-def function_name(f: Function) -> str:
-    if "__qualname__" in f.fields or "__name__" in f.fields:
-        refuse("the name of a renamed function")
-    return f.name
+OF_CODE = ("__name__", "__qualname__", "__code__", "__doc__", "__module__")
 
 
-def empty_copy(f: Function) -> FunctionType:
-    """A function that has the code's own properties."""
+def from_code(f: Function) -> FunctionType:
+    """A function that has what `f`, made by evaluated code, has from its code and module."""
     cells = tuple(CellType() for _ in f.code.co_freevars)
     return FunctionType(f.code, {"__name__": f.globals.real.get("__name__")}, closure=cells)
 
 
 FIELDS: dict[type, dict[str, Callable[["E", Any], Value]]] = {
     Function: {
-        "__name__": lambda ev, f: Const(function_name(f).rpartition(".")[2]),
-        "__qualname__": lambda ev, f: Const(function_name(f)),
         "__defaults__": lambda ev, f: f.defaults,
         "__kwdefaults__": lambda ev, f: f.kwdefaults,
-        "__code__": lambda ev, f: ev.wrap(f.code, None),
         "__globals__": lambda ev, f: f.globals,
         "__closure__": lambda ev, f: Tuple(f.closure) if f.closure else NONE,
-        "__doc__": lambda ev, f: Const((empty_copy(f) if f.is_new else f.real).__doc__),
-        "__module__": lambda ev, f: Const((empty_copy(f) if f.is_new else f.real).__module__),
     },
     Method: {"__func__": lambda ev, m: m.function, "__self__": lambda ev, m: m.self_value},
     Cell: {"cell_contents": lambda ev, c: c.get(ev) or refuse("an empty cell")},

@@ -39,7 +39,7 @@ REFUSED_CALLS |= dict.fromkeys((builtins.globals, builtins.locals), ("takes a na
 REFUSED_CALLS |= {builtins.input: ("reads input", ""), builtins.open: ("opens a file", "")}
 REFUSED_CALLS |= {builtins.id: ("asks for the id of an object", ""), warnings.warn: ("warns", "")}
 REFUSED_CALLS |= {breakpoint: ("a breakpoint", "")}
-EMPTY, NOT_IMPLEMENTED = Const(""), Const(NotImplemented)
+ZERO, EMPTY, NOT_IMPLEMENTED = Const(0), Const(""), Const(NotImplemented)
 
 
 def truthy(ev: "E", v: Value) -> Const:
@@ -160,10 +160,7 @@ rule(iter)(lambda ev, v, *end: refuse("iter() with a sentinel") if end else mode
 
 @rule(next)
 def _next(ev: "E", it: Value, *default: Value) -> Value:
-    found = model.next_(ev, it)
-    if found is not None:
-        return found
-    return default[0] if default else ev.throw(StopIteration)
+    return model.next_(ev, it) or (default[0] if default else ev.throw(StopIteration))
 
 
 rule(bool)(lambda ev, *v: truthy(ev, v[0]) if v else FALSE)
@@ -196,12 +193,21 @@ def _number(kind: Any, method: str) -> None:
     def convert(ev: "E", *args: Value, **kwargs: Value) -> Value:
         if args and isinstance(args[0], Obj) and constant(args[0]) is ABSENT:
             found = model.call_special(ev, args[0], method)
-            return found if found is not None else refuse(f"{kind.__name__}({describe(args[0])})")
+            return found or refuse(f"{kind.__name__}({describe(args[0])})")
         return fold(ev, kind, list(args), kwargs)
 
 
 _number(int, "__int__")
 _number(float, "__float__")
+
+
+@rule(sum)
+def _sum(ev: "E", items: Value, start: Value = ZERO) -> Value:
+    """Of literals by Python itself, which since 3.12 adds floats with more care than `+`."""
+    found = Tuple(model.unpack(ev, items))
+    if all(isinstance(i, Const) for i in (start, *found.contents)):
+        return fold(ev, sum, [found, start], {})
+    return model.polyfill(ev, "sum_", found, start)
 
 
 @rule(pow)
@@ -228,8 +234,7 @@ def _text_rule(function: Any, methods: tuple[str, ...]) -> None:
         for method in methods:
             raw = type_lookup(v.cls, method)
             if raw not in (object.__str__, object.__repr__):
-                found = model.call_special(ev, v, method)
-                return found if found is not None else refuse(f"the text of {describe(v)}")
+                return model.call_special(ev, v, method) or refuse(f"the text of {describe(v)}")
         return refuse(f"the text of {describe(v)}, which names its address")
 
 

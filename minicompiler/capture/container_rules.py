@@ -34,18 +34,13 @@ rule(set.__new__)(lambda ev, cls, *args: Set([], cls.real))
 rule(dict.__new__)(lambda ev, cls, *args, **kwargs: Dict(cls.real))
 
 
-@rule(tuple.__new__, torch.Size.__new__)
-def _tuple_new(ev: "E", cls: Value, *items: Value) -> Value:
-    if items and cls.real is items[0].cls is tuple:
+@rule(tuple.__new__, torch.Size.__new__, frozenset.__new__)
+def _frozen_new(ev: "E", cls: Value, *items: Value) -> Value:
+    if items and cls.real is items[0].cls and cls.real in (tuple, frozenset):
         return items[0]
-    return Tuple(model.unpack(ev, items[0]) if items else [], cls.real)
-
-
-@rule(frozenset.__new__)
-def _frozenset_new(ev: "E", cls: Value, *items: Value) -> Value:
-    if items and cls.real is items[0].cls is frozenset:
-        return items[0]
-    return Set(model.unpack(ev, items[0]) if items else [], cls.real)
+    kind: Any = Set if issubclass(cls.real, frozenset) else Tuple
+    made: Value = kind(model.unpack(ev, items[0]) if items else [], cls.real)
+    return made
 
 
 @rule(deque.__new__)

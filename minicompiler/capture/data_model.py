@@ -92,8 +92,7 @@ def unary(ev: "E", op: Callable[[Any], Any], method: str, v: Value) -> Value:
         return ev.graph.call(ev, op, [v])
     if isinstance(v, Const):
         return fold(ev, op, v.value)
-    found = call_special(ev, v, method)
-    return found if found is not None else refuse(f"bad operand type for unary {method}")
+    return call_special(ev, v, method) or refuse(f"bad operand type for unary {method}")
 
 
 def binary(ev: "E", symbol: str, a: Value, b: Value, inplace: bool = False) -> Value:
@@ -214,10 +213,8 @@ def length(ev: "E", v: Value) -> int:
         return int(v.fake.shape[0])
     if isinstance(v, Const):
         return int(attempt(ev, len, v.value))
-    found = call_special(ev, v, "__len__")
-    if found is None:
-        ev.throw(TypeError, f"object of type '{v.cls.__name__}' has no len()")
-    return int(python_value(found))
+    message = f"object of type '{v.cls.__name__}' has no len()"
+    return int(python_value(call_special(ev, v, "__len__") or ev.throw(TypeError, message)))
 
 
 def contains(ev: "E", of: Value, item: Value) -> bool:
@@ -227,22 +224,17 @@ def contains(ev: "E", of: Value, item: Value) -> bool:
         refuse(f"{describe(item)} in {describe(of)}")
     if isinstance(of, Tensor):
         refuse("`in` on a tensor depends on its data")
-    if (found := call_special(ev, of, "__contains__", item)) is None:
-        found = polyfill(ev, "sequence_contains", of, item)
-    return truth(ev, found)
+    found = call_special(ev, of, "__contains__", item)
+    return truth(ev, found or polyfill(ev, "sequence_contains", of, item))
 
 
 def getitem(ev: "E", of: Value, key: Value) -> Value:
     if isinstance(of, Tensor):
         return ev.graph.call(ev, operator.getitem, [of, key])
-    if isinstance(of, Const):
-        return fold(ev, operator.getitem, of.value, python_value(key))
-    if isinstance(of.real, type):
+    if isinstance(of, Const) or isinstance(of.real, type):
         return fold(ev, operator.getitem, of.real, python_value(key))
-    found = call_special(ev, of, "__getitem__", key)
-    if found is None:
-        ev.throw(TypeError, f"'{of.cls.__name__}' object is not subscriptable")
-    return found
+    message = f"'{of.cls.__name__}' object is not subscriptable"
+    return call_special(ev, of, "__getitem__", key) or ev.throw(TypeError, message)
 
 
 def setitem(ev: "E", of: Value, key: Value, value: Value) -> None:
@@ -275,8 +267,7 @@ def iter_(ev: "E", v: Value) -> Value:
         return iterator(ev, v)
     if isinstance(v.real, EnumType):
         return iter_(ev, Tuple(map(ev.wrap_fresh, v.real)))
-    found = call_special(ev, v, "__iter__")
-    if found is not None:
+    if (found := call_special(ev, v, "__iter__")) is not None:
         return found
     if type_lookup(v.cls, "__getitem__") is not MISSING:
         return polyfill(ev, "iterate_by_index", v)
@@ -318,8 +309,7 @@ def send(ev: "E", it: Value, value: Value, error: Raised | None = None) -> Value
 
     if not isinstance(it, Generator):
         if error is None and value is NONE:
-            found = next_(ev, it)
-            return found if found is not None else ev.throw(StopIteration)
+            return next_(ev, it) or ev.throw(StopIteration)
         return refuse(f"sends into {describe(it)}")
     if it.finished:
         if error is not None:
@@ -347,9 +337,7 @@ def send(ev: "E", it: Value, value: Value, error: Raised | None = None) -> Value
     if isinstance(found_value, Yielded):
         return found_value.value
     it.finished = True
-    if found_value is NONE or (isinstance(found_value, Const) and found_value.value is None):
-        ev.throw(StopIteration)
-    ev.throw(StopIteration, found_value)
+    ev.throw(StopIteration, *([] if constant(found_value) is None else [found_value]))
 
 
 def throw_into(ev: "E", it: Generator, error: Raised) -> Value:
@@ -402,8 +390,7 @@ def format_(ev: "E", v: Value, convert: Any, spec: Value) -> Value:
         refuse("formats a tensor")
     if type_lookup(v.cls, "__format__") is object.__format__ and text(spec) == "":
         return call(ev, ev.wrap(str, None), [v], {})
-    found = call_special(ev, v, "__format__", spec)
-    return found if found is not None else refuse(f"formats {describe(v)}")
+    return call_special(ev, v, "__format__", spec) or refuse(f"formats {describe(v)}")
 
 
 LEGACY_TENSOR = type(torch.FloatTensor)
@@ -411,11 +398,10 @@ LEGACY_TENSOR = type(torch.FloatTensor)
 
 def is_instance(ev: "E", v: Value, classes: Value) -> bool:
     cls = classes.real
-    if isinstance(classes, Tuple) or isinstance(cls, UnionType):
-        several = (
-            classes.read(ev) if isinstance(classes, Tuple) else map(ev.wrap_fresh, cls.__args__)
-        )
-        return any(is_instance(ev, v, c) for c in several)
+    if isinstance(cls, UnionType):
+        classes = Tuple(map(ev.wrap_fresh, cls.__args__))
+    if isinstance(classes, Tuple):
+        return any(is_instance(ev, v, c) for c in classes.read(ev))
     if not isinstance(cls, type) or type(cls) is LEGACY_TENSOR:
         refuse(f"isinstance with {describe(classes)}", "for a tensor compare dtype and device")
     if isinstance(v, Tensor):

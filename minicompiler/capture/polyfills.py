@@ -116,8 +116,7 @@ def all_(iterable: Any) -> bool:
     return True
 
 
-@replaces(sum)
-def sum_(iterable: Any, /, start: Any = 0) -> Any:
+def sum_(iterable: Any, start: Any) -> Any:
     total = start
     for item in iterable:
         total = total + item
@@ -141,8 +140,7 @@ def extreme(name: str, better: Callable[[Any, Any], bool]) -> Callable[..., Any]
     return find
 
 
-POLYFILLS[max] = extreme("max", lambda a, b: a > b)
-POLYFILLS[min] = extreme("min", lambda a, b: a < b)
+POLYFILLS |= {max: extreme("max", operator.gt), min: extreme("min", operator.lt)}
 
 
 # ---------------------------------------------------------------- sequences and dictionaries

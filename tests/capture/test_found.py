@@ -362,3 +362,27 @@ def test_methods_that_python_itself_runs():
         return x + 1, list(q), items, errors, numbers, dict.fromkeys("ab", 1), {1: 2} | {3: 4}
 
     check_against_eager(f, torch.ones(3), breaks=0)
+
+
+def test_what_a_tensor_class_has_is_there():
+    def f(x):
+        return x + 1, hasattr(x, "__torch_function__"), hasattr(x, "nothing_of_the_kind")
+
+    check_against_eager(f, torch.ones(3), breaks=0)
+
+
+def test_sums_of_floats_are_python_s():
+    def f(x):
+        return x + sum([0.1] * 10), sum((x, x)), sum([[1], [x]], [])
+
+    check_against_eager(f, torch.ones(3), breaks=0)
+
+
+def test_texts_of_sets_have_their_own_order():
+    def f(x):
+        names = {"b", "a", "c", "d"}
+        names.discard("a")
+        numbers = {8, 0, 16}
+        return x + 1, str(names), ",".join(names), f"{numbers}", list(reversed({1: 2, 3: 4}))
+
+    check_against_eager(f, torch.ones(3), breaks=0)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from ..facts import is_empty
 from ..source import Contents, Field, Source, field
 from ..source import closure as closure_source
 from .base import ABSENT, Const, Obj, Value, refuse
@@ -26,14 +27,12 @@ class Cell(Obj):
     def get(self, ev: "E") -> Value | None:
         if not self.was_read:
             self.was_read = True
-            source = None if self.source is None else Contents(self.source)
-            try:
-                real = self.real.cell_contents
-            except ValueError:
-                if self.source is not None:
-                    ev.assume("EMPTY_CELL", self.source, True)
-                return None
-            self.content = ev.wrap(real, source)
+            if not is_empty(self.real):
+                self.content = ev.wrap(
+                    self.real.cell_contents, self.source and Contents(self.source)
+                )
+            elif self.source is not None:
+                ev.assume("EMPTY_CELL", self.source, True)
         return self.content
 
     def set(self, ev: "E", value: Value | None) -> None:
@@ -64,17 +63,14 @@ class Function(Obj):
         """Code and defaults may be exchanged on a function: guarded, unless it is fixed."""
         if source is not None:
             ev.assume("ID", Field(source, "__code__"), real.__code__)
-        made = Function(
-            real.__code__,
-            ev.globals_of(real.__globals__, source),
-            real.__qualname__,
-            ev.wrap(real.__defaults__, field(source, "__defaults__")),
-            ev.wrap(real.__kwdefaults__, field(source, "__kwdefaults__")),
-            tuple(
-                ev.wrap_cell(cell, None if source is None else closure_source(source, i))
-                for i, cell in enumerate(real.__closure__ or ())
-            ),
+        space = ev.globals_of(real.__globals__, source)
+        defaults = ev.wrap(real.__defaults__, field(source, "__defaults__"))
+        kwdefaults = ev.wrap(real.__kwdefaults__, field(source, "__kwdefaults__"))
+        cells = tuple(
+            ev.wrap_cell(cell, source and closure_source(source, i))
+            for i, cell in enumerate(real.__closure__ or ())
         )
+        made = Function(real.__code__, space, real.__qualname__, defaults, kwdefaults, cells)
         return made.outside(real, source)
 
 
