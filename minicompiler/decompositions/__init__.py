@@ -7,9 +7,9 @@ Invariant:  every value keeps its dtype, size and strides, and its number up to 
             rounds.
 """
 
-from . import activations, losses, normalization, tensors, windows  # they fill the table
+from . import activations, from_torch, losses, normalization, tensors, windows  # fill the table
 from .retrace import decompose
 from .table import RULES
 
 __all__ = ["RULES", "decompose"]
-__all__ += ["activations", "losses", "normalization", "tensors", "windows"]
+__all__ += ["activations", "from_torch", "losses", "normalization", "tensors", "windows"]

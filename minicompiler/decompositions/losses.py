@@ -1,4 +1,4 @@
-"""Losses and their gradients, named as operators.
+"""Losses, and the gradient of the likelihood, with which that of cross entropy fuses.
 
 `reduction`: 0 none, 1 mean, 2 sum, as ATen numbers them.
 """
@@ -61,33 +61,6 @@ def huber_loss(x: Tensor, target: Tensor, reduction: int = MEAN, delta: float = 
 
 def huber_loss_backward(grad: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
     return torch.clamp(_minus(x, target), -delta, delta) * _share(x, reduction) * grad
-
-
-def _weighted(loss: Tensor, weight: Tensor | None) -> Tensor:
-    return loss if weight is None else loss * weight
-
-
-def binary_cross_entropy(x: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Any:
-    target = target.to(x.dtype)
-    log_x, log_rest = torch.clamp_min(torch.log(x), -100), torch.clamp_min(torch.log1p(-x), -100)
-    return _reduce(_weighted((target - 1) * log_rest - target * log_x, weight), reduction)
-
-
-def binary_cross_entropy_backward(
-    grad: Any, x: Any, target: Any, weight: Any = None, reduction: int = MEAN
-) -> Any:
-    slope = _minus(x, target) / torch.clamp_min((1 - x) * x, 1e-12)
-    return _weighted(grad * slope, weight) * _share(x, reduction)
-
-
-def binary_cross_entropy_with_logits(
-    x: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN
-) -> Any:
-    target = target.to(torch.result_type(x, target))
-    log_sigmoid = torch.clamp_max(x, 0) - torch.log1p(torch.exp(-torch.abs(x)))
-    if pos_weight is not None:
-        log_sigmoid = ((pos_weight - 1) * target + 1) * log_sigmoid
-    return _reduce(_weighted((1 - target) * x - log_sigmoid, weight), reduction)
 
 
 def _targets(

@@ -49,16 +49,6 @@ def log_softmax_backward(grad: Tensor, y: Tensor, dim: int, input_dtype: torch.d
     return grad - torch.exp(y) * grad.sum(dim, keepdim=True)
 
 
-@rule("logsumexp", half=False)
-def logsumexp(x: Tensor, dim: list[int], keepdim: bool = False) -> Any:
-    if x.numel() == 0 or not x.is_floating_point():
-        return NotImplemented
-    top = torch.amax(x, dim, keepdim=True)
-    top = torch.where(torch.abs(top) == math.inf, 0.0, top)  # inf - inf would be NaN
-    total = torch.log(torch.exp(x - top).sum(dim, keepdim=True)) + top
-    return total if keepdim else total.reshape(torch.amax(x, dim).shape)
-
-
 # -------------------------------------------------------------------------------------- statistics
 
 

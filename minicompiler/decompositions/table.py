@@ -7,7 +7,7 @@ is where eager rounds. `NotImplemented` says that this call stays as it is.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import torch
@@ -38,20 +38,25 @@ def in_float32(f: Rule) -> Rule:
     return widened
 
 
+def operators(names: str) -> Iterator[OpOverload]:
+    """Those of `"gelu sum.dim_IntList"`, without any that this torch lacks."""
+    for name in names.split():
+        packet, _, overload = name.partition(".")
+        op = getattr(getattr(torch.ops.aten, packet, None), overload or "default", None)
+        if op is not None:
+            yield op
+
+
 def rule(names: str, half: bool = True) -> Callable[[Rule], Rule]:
-    """Register a rule for `"gelu sum.dim_IntList"`, operators that read alike; a second rule for
-    one raises, and names that this torch lacks are left out. Without `half` it sees half-precision
-    operands as float32."""
+    """Register a rule for operators that read alike; a second rule for one raises. Without `half`
+    it sees half-precision operands as float32."""
 
     def register(f: Rule) -> Rule:
         made = f if half else in_float32(f)
-        for name in names.split():
-            packet, _, overload = name.partition(".")
-            op = getattr(getattr(torch.ops.aten, packet, None), overload or "default", None)
+        for op in operators(names):
             if op in RULES:
                 raise KeyError(f"{op} already has a rule")
-            if op is not None:
-                RULES[op] = made
+            RULES[op] = made
         return made
 
     return register

@@ -1,4 +1,4 @@
-"""Arithmetic, triangles, moved elements, gradients of views and embeddings, the foreach family."""
+"""Arithmetic, triangles, moved elements, the gradient of embeddings, the foreach family."""
 
 import math
 from typing import Any
@@ -10,9 +10,6 @@ from torch._ops import OpOverload
 from .table import RULES, Rule, in_float32, rule
 
 aten = torch.ops.aten
-
-
-# ---------------------------------------------------------------------------------- arithmetic
 
 
 def _nan_to_num(x: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
@@ -31,14 +28,6 @@ def _xlogy(x: Any, y: Any) -> Tensor:
     return torch.where(y != y, math.nan, product)
 
 
-def _logaddexp(x: Tensor, y: Tensor) -> Any:
-    if x.is_complex() or y.is_complex():
-        return NotImplemented
-    top = torch.maximum(x, y)
-    total = top + torch.log1p(torch.exp(-torch.abs(x - y)))
-    return torch.where((torch.abs(top) == math.inf) & (x == y), x, total)
-
-
 def _extreme(value: Rule, place: Rule) -> Rule:
     def f(x: Tensor, dim: int, keepdim: bool = False) -> Any:
         if x.dtype == torch.bool:
@@ -48,23 +37,16 @@ def _extreme(value: Rule, place: Rule) -> Rule:
     return f
 
 
-rule("frac")(lambda x: x - torch.trunc(x))
 rule("isposinf")(lambda x: x == math.inf)
 rule("isneginf")(lambda x: x == -math.inf)
-rule("heaviside")(lambda x, at_zero: torch.where(x == 0, at_zero, (x > 0).to(x.dtype)))
 rule("nan_to_num")(_nan_to_num)
-rule("max.dim")(_extreme(torch.amax, torch.argmax))
-rule("min.dim")(_extreme(torch.amin, torch.argmin))
-rule("count_nonzero count_nonzero.dim_IntList")(lambda x, dim=None: torch.ne(x, 0).sum(dim))
 rule("deg2rad", half=False)(lambda x: x * (math.pi / 180))
 rule("rad2deg", half=False)(lambda x: x * (180 / math.pi))
-rule("logaddexp", half=False)(_logaddexp)
 rule("xlogy.Tensor xlogy.Scalar_Other xlogy.Scalar_Self", half=False)(_xlogy)
-rule("nansum")(lambda x, *rest, **kw: torch.where(x != x, 0, x).sum(*rest, **kw))
 rule("trace")(lambda x: x.diagonal().sum())
-
-
-# ----------------------------------------------------------------------------------- factories
+rule("max.dim")(_extreme(torch.amax, torch.argmax))
+rule("min.dim")(_extreme(torch.amin, torch.argmin))
+rule("heaviside")(lambda x, at_zero: torch.where(x == 0, at_zero, (x > 0).to(x.dtype)))
 
 
 def _zeros(size: list[int], like: Tensor) -> Tensor:
@@ -84,20 +66,6 @@ rule("tril")(_triangle(lower=True))
 rule("triu")(_triangle(lower=False))
 
 
-# --------------------------------------------------------- views, their gradients, rearranging
-
-
-def _roll(x: Tensor, shifts: list[int], dims: list[int] | None = None) -> Tensor:
-    if not dims:
-        return _roll(x.reshape(-1), shifts, [0]).reshape(x.shape)
-    for shift, d in zip(shifts, dims):
-        n = x.shape[d]
-        if n:
-            keep = n - shift % n
-            x = torch.cat([x.narrow(d, keep, n - keep), x.narrow(d, 0, keep)], d)
-    return x
-
-
 def _repeat(x: Tensor, repeats: list[int]) -> Tensor:
     shape = [1] * (len(repeats) - x.ndim) + list(x.shape)
     spread = x.reshape([d for s in shape for d in (1, s)])
@@ -112,20 +80,9 @@ def _pixel_shuffle(x: Tensor, r: int) -> Tensor:
     return x.reshape([*batch, c // (r * r), h * r, w * r])
 
 
-def _into_zeros(scatter: Rule) -> Rule:
-    """The gradient of a view: zeros with the gradient written where the view looked."""
-    return lambda grad, size, *where: scatter(_zeros(size, grad), grad, *where)
-
-
 rule("stack")(lambda xs, dim=0: torch.cat([x.unsqueeze(dim) for x in xs], dim))
-rule("roll")(_roll)
 rule("repeat")(_repeat)
 rule("pixel_shuffle")(_pixel_shuffle)
-rule("select_backward")(_into_zeros(torch.select_scatter))
-rule("slice_backward")(_into_zeros(torch.slice_scatter))
-
-
-# ------------------------------------------------------------------------------------ indexing
 
 
 def _embedding_backward(
@@ -140,7 +97,6 @@ def _embedding_backward(
     return aten.index_put.default(_zeros([rows, grad.shape[-1]], grad), [indices], grad, True)
 
 
-rule("take")(lambda x, index: aten.index.Tensor(x.reshape(-1), [index]))
 rule("embedding_dense_backward", half=False)(_embedding_backward)
 
 

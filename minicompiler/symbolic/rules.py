@@ -317,11 +317,6 @@ RULES |= {
 # queries, keys and values come as (batch, heads, length, width)
 
 
-def heads_last(x: Tensor) -> Tensor:
-    batch, heads, length, width = x.shape
-    return new((batch, length, heads, width), x.dtype).transpose(1, 2)
-
-
 def attention_cpu(device: Any, q: Tensor, k: Tensor, v: Tensor, *_: Any, **__: Any) -> Any:
     batch, heads, length, _width = q.shape
     dtype = torch.float64 if q.dtype == torch.float64 else torch.float32
@@ -346,15 +341,8 @@ def attention_efficient(
     return out, sums, seed, offset
 
 
-def attention_backward(
-    device: Any, grad: Tensor, q: Tensor, k: Tensor, v: Tensor, *rest: Any, **_: Any
-) -> Any:
-    return heads_last(q), heads_last(k), heads_last(v)
-
-
 RULES |= {
     "_scaled_dot_product_flash_attention_for_cpu": attention_cpu,
-    "_scaled_dot_product_flash_attention_for_cpu_backward": attention_backward,
     "_scaled_dot_product_flash_attention": attention_flash,
     "_scaled_dot_product_flash_attention_backward": lambda device, grad, q, k, v, *_, **__: (
         like(q),

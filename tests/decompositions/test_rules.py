@@ -24,7 +24,6 @@ UNARY: dict[str, tuple[Any, ...]] = {
     "gelu": (),
     "silu": (),
     "mish": (),
-    "relu": (),
     "threshold": (0.1, 20.0),
     "leaky_relu": (0.02,),
     "elu": (1.5, 1.1, 0.9),

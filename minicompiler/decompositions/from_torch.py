@@ -1,0 +1,23 @@
+"""Rules that torch brings along: where its formulas give eager's values in loops as good as ours.
+
+torch has many more; named here are those that are tested against eager, and which leave nothing
+behind that the next stage does not know.
+"""
+
+import inspect
+
+from torch._decomp import decomposition_table
+
+from .table import RULES, in_float32, operators
+
+NAMES = """
+    sigmoid_backward tanh_backward silu_backward mish_backward threshold threshold_backward
+    elu_backward softplus softplus_backward log_sigmoid_forward log_sigmoid_backward glu_backward
+    _prelu_kernel _prelu_kernel_backward leaky_relu leaky_relu_backward hardshrink hardswish
+    hardswish_backward hardtanh hardtanh_backward hardsigmoid hardsigmoid_backward
+    binary_cross_entropy binary_cross_entropy_backward binary_cross_entropy_with_logits
+    frac logaddexp nansum count_nonzero count_nonzero.dim_IntList logsumexp roll take
+    select_backward slice_backward
+"""
+# the bare formula: what torch wraps around it looks for symbols, and imports sympy for that
+RULES |= {op: in_float32(inspect.unwrap(decomposition_table[op])) for op in operators(NAMES)}
