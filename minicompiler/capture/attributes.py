@@ -67,7 +67,7 @@ def getattr_(ev: "E", v: Value, name: str) -> Value:
         return torch_calls.tensor_attribute(ev, v, name)
     if isinstance(v, Super):
         return super_attribute(ev, v, name)
-    if isinstance(v, Method) and not hasattr(MethodType, name):
+    if isinstance(v, Method) and type_lookup(MethodType, name) is MISSING:
         return getattr_(ev, v.function, name)
     if isinstance(v.real, ModuleType):
         return module_attribute(ev, v, name)
@@ -196,7 +196,11 @@ FIELDS: dict[type, dict[str, Callable[["E", Any], Value]]] = {
         "__globals__": lambda ev, f: f.globals,
         "__closure__": lambda ev, f: Tuple(f.closure) if f.closure else NONE,
     },
-    Method: {"__func__": lambda ev, m: m.function, "__self__": lambda ev, m: m.self_value},
+    Method: {
+        "__func__": lambda ev, m: m.function,
+        "__self__": lambda ev, m: m.self_value,
+        "__doc__": lambda ev, m: getattr_(ev, m.function, "__doc__"),
+    },
     Cell: {"cell_contents": lambda ev, c: c.get(ev) or refuse("an empty cell")},
     Slice: {
         "start": lambda ev, s: s.parts[0],

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PURE |= {abs, ascii, bin, chr, divmod, format, hex, oct, ord, pow, round, int, float, str, bool}
 PURE |= {complex, bytes, slice, range, hash, callable, operator.index}
 PURE |= {torch.promote_types, torch.result_type, torch.broadcast_shapes, torch.finfo, torch.iinfo}
-PURE |= {torch.get_default_dtype, torch.typename, torch.can_cast, torch.Size}
+PURE |= {torch.get_default_dtype, torch.typename, torch.can_cast}
 PURE |= {torch.cuda.is_available, torch.get_num_threads, torch._C._get_tracing_state}
 PURE |= {inspect.getfullargspec, inspect.isfunction, inspect.isclass, inspect.ismodule}
 PURE |= {inspect.getmro, inspect.isgeneratorfunction, inspect.iscoroutinefunction}
@@ -252,7 +252,7 @@ def _join(ev: "E", v: Value, items: Value) -> Value:
 
 @rule(hash)
 def _hash(ev: "E", v: Value) -> Value:
-    if (found := constant(v)) is not ABSENT and isinstance(v, Const | Tuple):
+    if isinstance(v, Const | Tuple) and (found := model.python_of(ev, v)) is not ABSENT:
         return Const(hash(found))
     raw = type_lookup(v.cls, "__hash__")
     if type(raw) is type(_hash):

@@ -266,7 +266,9 @@ def _set_rule(name: str, writes: bool) -> Callable[..., Value]:
     operates = name.startswith("__") and name not in ("__len__", "__contains__")
 
     def run(ev: "E", self: Value, *args: Value) -> Value:
-        if operates and not isinstance(args[0], Set | View):
+        # only the views of a dict are combined with any iterable
+        any_other = isinstance(self, View) and name in ("__or__", "__and__", "__sub__", "__xor__")
+        if operates and not any_other and not isinstance(args[0], Set | View):
             return NOT_IMPLEMENTED
         of = self if isinstance(self, Set) else Set(model.unpack(ev, self))
         if name in ONE_KEY:
@@ -277,7 +279,7 @@ def _set_rule(name: str, writes: bool) -> Callable[..., Value]:
             known = {k: v for table in reversed(tables) for k, v in table.items()}
             # a set has its own order, anything else the order of its items
             given = [v.python if isinstance(v, Set) else list(t) for v, t in zip(args, tables)]
-            given = list(map(set, given)) if operates and isinstance(args[0], View) else given
+            given = list(map(set, given)) if operates and not isinstance(args[0], Set) else given
         known |= of.items
         if name == "remove" and given[0] not in of.items:
             ev.throw(KeyError, args[0])

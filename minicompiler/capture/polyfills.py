@@ -149,7 +149,9 @@ def index(self: Any, value: Any, start: int = 0, stop: int | None = None) -> int
     for i in range(len(self))[start:stop]:
         if self[i] is value or self[i] == value:
             return i
-    raise ValueError(f"{value!r} is not in {type(self).__name__}")
+    if isinstance(self, tuple):
+        raise ValueError("tuple.index(x): x not in tuple")
+    raise ValueError(f"{value!r} is not in {'list' if isinstance(self, list) else 'deque'}")
 
 
 @replaces(list.count, tuple.count, collections.deque.count)
@@ -427,6 +429,14 @@ def apply_without_grad(cls: Any, *args: Any) -> Any:
         if out is arg:
             return out.view_as(out)
     return out
+
+
+def size_radd(self: Any, other: Any) -> Any:
+    return torch.Size((*other, *self)) if isinstance(other, tuple) else NotImplemented
+
+
+if hasattr(torch.Size, "__radd__"):  # newer torch
+    POLYFILLS[torch.Size.__radd__] = size_radd
 
 
 @replaces(torch.nn.Module.__getattr__)

@@ -386,3 +386,20 @@ def test_texts_of_sets_have_their_own_order():
         return x + 1, str(names), ",".join(names), f"{numbers}", list(reversed({1: 2, 3: 4}))
 
     check_against_eager(f, torch.ones(3), breaks=0)
+
+
+def test_what_bound_methods_sizes_and_views_answer():
+    def f(x, table):
+        errors = []
+        for act in (lambda: (1,).index(2), lambda: collections.deque([1]).index(2)):
+            try:
+                act()
+            except ValueError as error:
+                errors.append(str(error))
+        return (
+            (x + 1).reshape((1,) + x.shape),
+            (table.keys() - ["a"], table.keys() & ("a", "z"), table.keys() == ["a"]),
+            (f.__name__, int.bit_length.__name__, table.get.__name__, hash((1, 2)), errors),
+        )
+
+    check_against_eager(f, torch.ones(3), {"a": 1, "b": 2})
