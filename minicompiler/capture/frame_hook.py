@@ -23,6 +23,9 @@ _c: Any = None
 unavailable = ""  # why nothing can be captured; empty: all is well
 try:
     _c = import_module(f"{__package__}._frame_hook")
+    if not hasattr(_c, "patched"):
+        _c, unavailable = None, "the frame hook is older than its sources: build it again"
+        warnings.warn(f"minicompiler: {unavailable}; all runs eagerly", stacklevel=2)
 except ImportError as error:  # built without a C compiler, or a Python without the GIL
     unavailable = str(error)
 
