@@ -68,3 +68,11 @@ def test_a_class_that_gets_getattr_later() -> None:
 def test_one_hot_checks_its_classes() -> None:
     check_against_eager(lambda i: torch.nn.functional.one_hot(i, 3) * 2, torch.tensor([1, 2]))
     check_against_eager(lambda i: torch.nn.functional.one_hot(i, 3) * 2, torch.tensor([5]))
+
+
+def test_a_number_is_first_what_its_dtype_holds_of_it() -> None:
+    def filled(x: torch.Tensor) -> torch.Tensor:
+        return x.clone().fill_(1.5).float() * 2 + torch.full_like(x, 2.7) * 0.5
+
+    for dtype in (torch.int64, torch.bool, torch.uint8, torch.float16):
+        check_against_eager(filled, torch.arange(4).to(dtype))

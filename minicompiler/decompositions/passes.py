@@ -57,7 +57,6 @@ def fold_constants(graph: fx.Graph) -> None:
             continue
         if (moves or pointwise) and not spec.dtype.is_complex and is_contiguous(spec):
             value = sources[0].args[1] if moves else on_scalars(node)
-            value = torch.full([], value, dtype=spec.dtype).item() if moves else value
             node.replace_all_uses_with(make(graph, node, spec, value))
 
 
@@ -81,6 +80,7 @@ def make(graph: fx.Graph, before: fx.Node, spec: TensorSpec, value: Any = None) 
             sizes = [*map(plain, spec.size)], [*map(plain, spec.stride)]
             new = graph.call_function(aten.empty_strided.default, sizes, where)
         else:
+            value = torch.full([], value, dtype=spec.dtype).item()  # what that dtype holds of it
             size = [*map(plain, spec.size)]
             new = graph.call_function(aten.full.default, (size, value), where)
     new.meta = {**before.meta, "val": spec}
