@@ -144,6 +144,8 @@ class _Trace:
         recorder, functional = self.recorder, self.functional
         with recorder:
             outputs = run_captured(gm, self.inputs, recorder)
+        if any(isinstance(x, Fake) and x.meta is not m for x, m in zip(self.inputs, self.metas)):
+            raise Unsupported("the shape of an input is changed in place")
         arguments = functional.start(self.leaves, written_storages(recorder.calls))
         for a, node in zip(arguments, functional.emit.graph.nodes):
             # parameters, buffers and data outlive the call; activations of another graph may not
@@ -153,9 +155,6 @@ class _Trace:
         for call in recorder.calls:
             functional.push(call)
         forward_calls = len(recorder.calls)
-        if any(isinstance(x, Fake) and x.meta is not m for x, m in zip(self.inputs, self.metas)):
-            raise Unsupported("the shape of an input is changed in place")
-
         functional.emit.marks = {"stack": "", "phase": "forward"}
         kinds = self._outputs(outputs)
         mutations, writes = self._mutations(arguments)

@@ -130,14 +130,17 @@ class _Arriving:
             return source.meta["val"][node.args[1]]
         if node.target in PLACES:
             raise Unsupported(f"{node.target} looks at the memory of a tangent")
-        if node.target is aten.view.default:
+        if node.target in (aten.view.default, aten._unsafe_view.default):
             node.target = aten.reshape.default
 
         def fake(n: fx.Node) -> Any:
             return substitute(n.meta["val"], TensorSpec, self.mode.fake)
 
         args, kwargs = substitute((node.args, node.kwargs), fx.Node, fake)
-        outs = self.mode.__torch_dispatch__(node.target, (), args, kwargs)
+        try:
+            outs = self.mode.__torch_dispatch__(node.target, (), args, kwargs)
+        except RuntimeError as error:
+            raise Unsupported(f"{node.target} of a tangent laid out otherwise: {error}") from error
         return substitute(outs, Tensor, lambda made: made.spec)
 
 

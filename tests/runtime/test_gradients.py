@@ -100,6 +100,9 @@ PROGRAMS = {
     "norm": lambda x, w: torch.nn.functional.layer_norm(x, (4,)) * w.t()[:3],
     "cat": lambda x, w: torch.cat([x, w.t()[:3, :4]]),
     "slice": lambda x, w: x[1:] * 3,
+    "complex": lambda x, w: torch.view_as_real(torch.view_as_complex(x.view(3, 2, 2) * 2).exp())[0],
+    "strided": lambda x, w: (x * 2).as_strided((2, 3), (1, 2), 1),
+    "heads": lambda x, w: (x @ w[:, :4]).view(3, 2, 2).transpose(0, 1).sin(),
 }
 
 
@@ -248,3 +251,22 @@ def test_integers_divided_by_zero(op, zero):
         "trunc": lambda a: torch.div(a, zero, rounding_mode="trunc"),
     }
     both(lambda f: f(torch.tensor([1, 2])), programs[op])
+
+
+def test_an_input_is_transposed_in_place():
+    def use(f):
+        x = torch.rand(2, 3)
+        return f(x), x.shape, x.stride()
+
+    minicompiler.reset()
+    torch.manual_seed(0)
+    eager = use(transposes)
+    torch.manual_seed(0)
+    compiled = use(minicompiler.compile(transposes))
+    assert eager[1:] == compiled[1:] and torch.equal(eager[0], compiled[0])
+
+
+def transposes(x):
+    y = x.sin()
+    x.t_()
+    return x + y.t()

@@ -52,7 +52,7 @@ class Flat {
     py::gil_scoped_acquire gil;
     c10::NoGradGuard no_grad;  // autograd and autocast had their say when the graph was traced
     c10::impl::ExcludeDispatchKeyGuard no_casts(c10::autocast_dispatch_keyset);
-    THPObjectPtr list(list_of(values));
+    THPObjectPtr list(list_of(std::move(values)));
     THPObjectPtr outputs(PyObject_CallOneArg(object_.get(), list.get()));
     if (!outputs) throw_persistent();
     values.clear();
@@ -76,26 +76,28 @@ inline bool lies_in(const Tensor& tensor, c10::IntArrayRef stride) {
 // The backward, which Python compiles for tangents of these strides when they first arrive.
 class Backward {
  public:
+  static constexpr size_t kKnown = 64;  // of one graph; for others Python is asked every time
   struct Ready {
     std::vector<Strides> asked, used;  // used: what tangents must be copied to
     Flat run;
-    const Ready* next;
   };
+  using Pointer = std::shared_ptr<const Ready>;
 
   explicit Backward(PyObject* make) : make_(shared(make)) {}
-  ~Backward() {
-    for (const Ready* one = first_.load(); one;) delete std::exchange(one, one->next);
-  }
 
-  const Ready& of(const torch::autograd::variable_list& tangents) {
-    const Ready* one = first_.load(std::memory_order_acquire);
-    while (one && !fits(one->asked, tangents)) one = one->next;
-    return one ? *one : make(tangents);
+  Pointer of(const torch::autograd::variable_list& tangents) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      for (const Pointer& one : known_)
+        if (fits(one->asked, tangents)) return one;
+    }
+    return make(tangents);
   }
 
  private:
   std::shared_ptr<PyObject> make_;
-  std::atomic<const Ready*> first_{nullptr};  // grows under the GIL, is read without
+  std::mutex mutex_;  // never held while waiting for the GIL
+  std::vector<Pointer> known_;
 
   static bool fits(const std::vector<Strides>& asked,
                    const torch::autograd::variable_list& tangents) {
@@ -106,7 +108,7 @@ class Backward {
     return true;
   }
 
-  const Ready& make(const torch::autograd::variable_list& tangents) {
+  Pointer make(const torch::autograd::variable_list& tangents) {
     std::vector<Strides> asked;
     for (const Tensor& tangent : tangents)
       asked.push_back(tangent.defined() ? Strides(tangent.strides().vec()) : std::nullopt);
@@ -118,9 +120,10 @@ class Backward {
     if (!made) throw_persistent();
     using Made = std::pair<std::vector<Strides>, py::object>;
     auto [used, run] = py::handle(made.get()).cast<Made>();
-    auto* ready = new Ready{std::move(asked), std::move(used), Flat(run.ptr()), first_.load()};
-    first_.store(ready, std::memory_order_release);
-    return *ready;
+    auto ready = std::make_shared<Ready>(Ready{std::move(asked), std::move(used), Flat(run.ptr())});
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (known_.size() < kKnown) known_.push_back(ready);
+    return ready;
   }
 };
 
@@ -155,9 +158,9 @@ class CompiledBackward;
 // Where other outputs of the graph are made of this one, its gradient is not known outside of the
 // compiled backward: whoever wants it is told so, rather than given a part of it.
 struct Watch : torch::autograd::FunctionPreHook {
-  const CompiledBackward& node;
+  CompiledBackward& node;  // which owns it
 
-  explicit Watch(const CompiledBackward& node) : node(node) {}
+  explicit Watch(CompiledBackward& node) : node(node) {}
   torch::autograd::variable_list operator()(const torch::autograd::variable_list& grads) override;
 };
 
@@ -198,13 +201,15 @@ class CompiledBackward : public Node {
     bool again = c10::GradMode::is_enabled();  // create_graph: somebody may differentiate us
     torch::autograd::edge_list above;
     if (again) above = torch::autograd::collect_next_edges(tangents);
-    const Backward::Ready& backward = about->backward->of(tangents);
+    Backward::Pointer backward = about->backward->of(tangents);
     Values values;
     take_saved(values, defined);
     values.append(symbols.begin(), symbols.end());
-    for (size_t i = 0; i < tangents.size(); i++)
-      values.push_back(defined[i] ? laid_out(std::move(tangents[i]), *backward.used[i]) : IValue());
-    backward.run.run(values);
+    for (size_t i = 0; i < tangents.size(); i++) {
+      if (defined[i]) tangents[i] = laid_out(std::move(tangents[i]), *backward->used[i]);
+      values.push_back(defined[i] ? IValue(std::move(tangents[i])) : IValue());
+    }
+    backward->run.run(values);
 
     TORCH_CHECK(values.size() == gradients.size(), "the backward returned ", values.size(),
                 " gradients for ", gradients.size(), " arguments");
@@ -230,6 +235,7 @@ class CompiledBackward : public Node {
   void take_saved(Values& values, const std::vector<bool>& defined) {
     for (size_t i = 0; i < defined.size(); i++)
       TORCH_CHECK(!defined[i] || !spent[i], torch::autograd::ERR_BACKWARD_TWICE);
+    TORCH_CHECK(kept.size() == about->saved.size(), torch::autograd::ERR_BACKWARD_TWICE);
     for (size_t i = 0; ran_ && i < defined.size(); i++)
       for (size_t freed : about->frees[i])
         if (defined[i]) spent[freed] = true;
@@ -273,13 +279,12 @@ inline torch::autograd::variable_list Watch::operator()(
   for (size_t i = 0; i < tangents.size(); i++) {
     const auto& others = node.about->inside[i];
     if (std::none_of(others.begin(), others.end(), reached)) continue;
-    auto& mine = const_cast<CompiledBackward&>(node);
-    bool wanted = mine.retains_grad_hooks().count(i);
-    for (const auto& hook : mine.tensor_pre_hooks())
+    bool wanted = node.retains_grad_hooks().count(i);
+    for (const auto& hook : node.tensor_pre_hooks())
       wanted |= std::strstr(typeid(*hook).name(), "PyFunctionTensorPreHook") &&
                 static_cast<const Hook&>(*hook).value_idx == i;
     const auto* tasks = torch::autograd::get_current_graph_task_exec_info();
-    auto task = tasks->find(&mine);
+    auto task = tasks->find(&node);
     if (task != tasks->end() && task->second.captures_)
       for (const auto& capture : *task->second.captures_) wanted |= capture.input_idx_ == int(i);
     TORCH_CHECK_NOT_IMPLEMENTED(
@@ -315,7 +320,7 @@ class Function {
       if (argument.kind == Description::Place::Input)
         values.push_back(from_python(inputs.at(argument.index)));
       else
-        values.push_back(from_python(py_object(argument).attr("take")(tuple_of(inputs)).ptr()));
+        values.push_back(from_python(said(argument, "take", tuple_of(inputs)).ptr()));
     }
     auto node = differentiated(values);
     c10::SmallVector<Tensor, 8> kept;
@@ -393,7 +398,10 @@ class Function {
     THPObjectPtr tuple(PyTuple_New(static_cast<Py_ssize_t>(about_->outputs.size())));
     if (!tuple) throw python_error();
     Py_ssize_t i = 0;
-    THPObjectPtr list;
+    py::object list;  // of the results, as Python wants them for the rarer kinds of outputs
+    auto other = [](const auto& output) { return output.kind == Description::Place::Other; };
+    if (std::any_of(about_->outputs.begin(), about_->outputs.end(), other))
+      list = py::reinterpret_steal<py::object>(list_of(Values(results)));
     for (const auto& output : about_->outputs) {
       PyObject* made = nullptr;
       if (output.kind == Description::Place::Result) {
@@ -401,10 +409,7 @@ class Function {
       } else if (output.kind == Description::Place::Input) {
         made = Py_NewRef(inputs.at(output.index));
       } else {
-        Values copies(results);
-        if (!list) list = THPObjectPtr(list_of(copies));
-        py::handle all(list.get());
-        made = py_object(output).attr("make")(all, tuple_of(inputs)).release().ptr();
+        made = said(output, "make", list, tuple_of(inputs)).release().ptr();
       }
       if (!made) throw python_error();
       PyTuple_SET_ITEM(tuple.get(), i++, made);
@@ -412,7 +417,10 @@ class Function {
     return tuple.release();
   }
 
-  static py::handle py_object(const Description::Place& place) { return place.about.get(); }
+  template <class... Args>
+  static py::object said(const Description::Place& place, const char* method, Args... args) {
+    return py::handle(place.about.get()).attr(method)(args...);
+  }
 
   static py::tuple tuple_of(c10::ArrayRef<PyObject*> inputs) {
     py::tuple tuple(inputs.size());
@@ -425,15 +433,16 @@ class Function {
   static Description::Place place(PyObject* object) {
     using Place = Description::Place;
     std::string name = Py_TYPE(object)->tp_name;
-    if (name == "Fresh") return {Place::Result, position(attribute(object, "index").get()), nullptr};
-    if (name == "Input" || name == "SameAsInput")
-      return {Place::Input, position(attribute(object, "index").get()), nullptr};
-    return {Place::Other, 0, shared(object)};
+    bool result = name == "Fresh", input = name == "Input" || name == "SameAsInput";
+    if (!result && !input) return {Place::Other, 0, shared(object)};
+    return {result ? Place::Result : Place::Input, position(attribute(object, "index").get()), {}};
   }
 
   static std::shared_ptr<Description> read(PyObject* signature) {
     auto about = std::make_shared<Description>();
-    auto of = [&](const char* name, auto read) { return each(attribute(signature, name).get(), read); };
+    auto of = [&](const char* name, auto read) {
+      return each(attribute(signature, name).get(), read);
+    };
     auto number = [](PyObject* o, const char* name) {
       THPObjectPtr found = attribute(o, name);
       return found.get() == Py_None ? int64_t(-1) : integer(found.get());

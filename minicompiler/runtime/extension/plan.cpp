@@ -140,7 +140,7 @@ class Plan {
       values.push_back(from_python(PyList_GET_ITEM(args[0], i)));
     if (PyList_SetSlice(args[0], 0, PyList_GET_SIZE(args[0]), nullptr) < 0) throw python_error();
     run(values);
-    return list_of(values);
+    return list_of(std::move(values));
   }
 
   // Inputs in, outputs out; called with or without the GIL.
@@ -367,7 +367,7 @@ class Plan {
       auto found = kind == "input" ? Symbol::Input : kind == "size" ? Symbol::Size : Symbol::Stride;
       return Symbol{found, position(item(o, 1)), position(item(o, 2))};
     });
-    if (PyObject* gpu = entry(flat, "gpu"); gpu != Py_None) gpu_ = device(gpu);
+    if (PyObject* gpu = entry(flat, "gpu"); gpu != Py_None) gpu_ = as<c10::Device>(gpu);
     if (derive != Py_None) derive_ = THPObjectPtr(Py_NewRef(derive));
     PyObject* steps = entry(flat, "steps");
     for (Py_ssize_t i = 0; i < length(steps); i++) steps_.push_back(step(item(steps, i)));
@@ -403,9 +403,11 @@ class Plan {
     std::string kind = text(item(list, 0));
     auto at = [&](Py_ssize_t i) { return item(list, i); };
     if (kind == "alloc")
-      return Alloc{reg(at(1)), dtype(at(2)), device(at(3)), sizes(at(4)), sizes(at(5))};
+      return Alloc{reg(at(1)), as<at::ScalarType>(at(2)), as<c10::Device>(at(3)), sizes(at(4)),
+                   sizes(at(5))};
     if (kind == "reuse")
-      return Reuse{reg(at(1)), reg(at(2)), dtype(at(3)), sizes(at(4)), sizes(at(5))};
+      return Reuse{reg(at(1)), reg(at(2)), as<at::ScalarType>(at(3)), sizes(at(4)),
+                   sizes(at(5))};
     if (kind == "launch") {
       size_t kernel = integer(at(1));
       kernels_.at(kernel);
@@ -437,7 +439,8 @@ class Plan {
       PyObject* one = item(item(list, 5), i);
       call.expected.emplace_back();
       if (one != Py_None)
-        call.expected.back() = Expected{dtype(item(one, 0)), sizes(item(one, 1)), sizes(item(one, 2))};
+        call.expected.back() = Expected{as<at::ScalarType>(item(one, 0)), sizes(item(one, 1)),
+                                        sizes(item(one, 2))};
     }
     TORCH_CHECK(call.expected.size() == call.results.size(), "a plan expects too little");
     return call;

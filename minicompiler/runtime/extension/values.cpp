@@ -7,7 +7,6 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/record_function.h>
 #include <c10/core/InferenceMode.h>
-#include <torch/csrc/Device.h>
 #include <torch/csrc/Dtype.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/function.h>
@@ -69,6 +68,11 @@ inline int64_t integer(PyObject* number) { return THPUtils_unpackIndex(number); 
 inline size_t position(PyObject* number) { return static_cast<size_t>(integer(number)); }
 inline std::string text(PyObject* string) { return THPUtils_unpackString(string); }
 
+template <class T>
+T as(PyObject* object) {  // a dtype, a device
+  return pybind11::handle(object).cast<T>();
+}
+
 template <class F>
 auto each(PyObject* collection, F read) -> std::vector<decltype(read(collection))> {
   THPObjectPtr items(PySequence_Fast(collection, "a collection is wanted"));
@@ -83,16 +87,6 @@ inline THPObjectPtr attribute(PyObject* object, const char* name) {
   THPObjectPtr found(PyObject_GetAttrString(object, name));
   if (!found) throw python_error();
   return found;
-}
-
-inline at::ScalarType dtype(PyObject* object) {
-  TORCH_CHECK(THPDtype_Check(object), "a plan holds a ", Py_TYPE(object)->tp_name, ", not a dtype");
-  return reinterpret_cast<THPDtype*>(object)->scalar_type;
-}
-inline c10::Device device(PyObject* object) {
-  TORCH_CHECK(THPDevice_Check(object), "a plan holds a ", Py_TYPE(object)->tp_name,
-              ", not a device");
-  return reinterpret_cast<THPDevice*>(object)->device;
 }
 
 // ---- what goes in and out of a call
@@ -119,7 +113,7 @@ inline PyObject* to_python(IValue&& value) {  // a new reference; null with an e
   Py_RETURN_NONE;
 }
 
-inline PyObject* list_of(Values& values) {  // a new reference
+inline PyObject* list_of(Values&& values) {  // a new reference
   THPObjectPtr list(PyList_New(static_cast<Py_ssize_t>(values.size())));
   if (!list) throw python_error();
   for (size_t i = 0; i < values.size(); i++) {
