@@ -255,8 +255,8 @@ def _hash(ev: "E", v: Value) -> Value:
     if isinstance(v, Const | Tuple) and (found := model.python_of(ev, v)) is not ABSENT:
         return Const(hash(found))
     raw = type_lookup(v.cls, "__hash__")
-    if type(raw) is type(_hash):
-        return model.call(ev, ev.wrap(raw, None), [v], {})
+    if type(raw) is FunctionType and (found := model.call_special(ev, v, "__hash__")):
+        return found
     return refuse(f"the hash of {describe(v)}")
 
 

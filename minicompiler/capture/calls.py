@@ -174,7 +174,7 @@ def instantiate(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value])
     if issubclass(made.cls, cls):
         init, source = type_lookup(cls, "__init__"), ev.class_source(fn, "__init__")
         if init is not object.__init__:
-            call(ev, ev.wrap(init, source), [made, *args], kwargs)
+            model.answered("__init__", call(ev, ev.wrap(init, source), [made, *args], kwargs))
         elif (args or kwargs) and new is object.__new__:
             refuse(f"{cls.__name__}() takes no arguments")
     return made

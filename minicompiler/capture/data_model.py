@@ -51,10 +51,25 @@ def special(ev: "E", v: Value, name: str) -> Value | None:
     return attributes.bind(ev, raw, source, v, ev.class_of(v), name)
 
 
+# what Python insists on that these return
+ANSWERS = dict(bool=bool, len=int, hash=int, int=int, float=float, str=str, repr=str, format=str)
+ANSWERS = {f"__{name}__": cls for name, cls in ANSWERS.items()} | {"__init__": type(None)}
+
+
 def call_special(ev: "E", v: Value, name: str, *args: Value) -> Value | None:
     """None where the class has no such method."""
     found = special(ev, v, name)
-    return None if found is None else call(ev, found, list(args), {})
+    return None if found is None else answered(name, call(ev, found, list(args), {}))
+
+
+def answered(name: str, found: Value) -> Value:
+    """`found`, if Python takes it as it is for what a special method returned."""
+    if name in ANSWERS:
+        value = found.value if isinstance(found, Const) else ABSENT
+        right = type(value) is ANSWERS[name]
+        if not right or (name == "__len__" and value < 0) or (name == "__hash__" and value == -1):
+            refuse(f"{name} returns {describe(found)}")
+    return found
 
 
 def call_method(ev: "E", v: Value, name: str, *args: Value) -> Value:
