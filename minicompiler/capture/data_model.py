@@ -65,7 +65,7 @@ def call_special(ev: "E", v: Value, name: str, *args: Value) -> Value | None:
 def answered(name: str, found: Value) -> Value:
     """`found`, if Python takes it as it is for what a special method returned."""
     if name in ANSWERS:
-        value = found.value if isinstance(found, Const) else ABSENT
+        value: Any = found.value if isinstance(found, Const) else ABSENT
         right = type(value) is ANSWERS[name]
         if not right or (name == "__len__" and value < 0) or (name == "__hash__" and value == -1):
             refuse(f"{name} returns {describe(found)}")
