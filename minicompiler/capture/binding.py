@@ -19,7 +19,7 @@ import torch
 
 from .frame_hook import Walk
 from .guards import Guard, GuardSet, TensorGuard
-from .source import Attr, ClassAttr, Item, ModuleItem, OwnDict, Source, TypeOf
+from .source import ClassAttr, Item, OwnDict, Source, TypeOf
 
 OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM = range(5)  # kinds of steps, as in _walk.c
 TUPLES = (tuple, torch.Size)
@@ -113,10 +113,6 @@ class Binding:
             match source if self.is_below(source) else None:
                 case OwnDict(of):
                     number = self.step(OWN_DICT, of)
-                case Attr(of, name):
-                    number = self.step(ITEM, OwnDict(of), name)
-                case ModuleItem(of, table, name):
-                    number = self.step(ITEM, Attr(of, table), name)
                 case Item(of, str(key)) if self.is_dict(of):
                     number = self.step(ITEM, of, key)
                 case ClassAttr(TypeOf(of), name):

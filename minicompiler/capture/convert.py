@@ -163,8 +163,8 @@ def outermost(ev: Evaluation, code: CodeType, args: tuple[Any, ...]) -> Frame:
     """The frame itself. Arguments are read, and guarded, only when it uses them."""
     names = parameters(code)
     free = tuple(
-        ev.wrap_cell(cell, CellSource(name, i))
-        for i, (name, cell) in enumerate(zip(code.co_freevars, args[len(names) :]))
+        ev.wrap_cell(cell, CellSource(name))
+        for name, cell in zip(code.co_freevars, args[len(names) :])
     )
     frame = Frame(ev, code, ev.globals_of(ev.f_globals, None), free)
     frame.locals = {n: Lazy(a, Local(n)) for n, a in zip(names, args)}

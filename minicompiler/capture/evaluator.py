@@ -23,7 +23,7 @@ from .frame import Frame
 from .frame_hook import MISSING, trust, type_lookup
 from .graph import CapturedGraph
 from .side_effects import Effects
-from .source import Attr, ClassAttr, Field, Item, ItemAs, ModuleItem, OwnDict, Source, TypeOf, field
+from .source import ClassAttr, Field, Item, ItemAs, Source, TypeOf, field
 from .values import ABSENT, FALSE, NONE, TRUE, FIXED, Cell, Const, Dict, Function, Generator, Lazy
 from .values import List, Method, Obj, Set, Slice, Tuple, Value, is_fixed, is_literal, refuse
 from .values import throw, trusted
@@ -31,7 +31,6 @@ from .values import throw, trusted
 # What a trusted module defines under a name and does not change.
 AS_THEY_ARE = (*FIXED, FunctionType, torch.dtype, torch.layout, torch.memory_format)
 SLICE_PARTS = ("start", "stop", "step")
-MODULE_TABLES = ("_modules", "_parameters", "_buffers")
 SINGLETONS = {None: NONE, True: TRUE, False: FALSE}
 
 
@@ -201,7 +200,7 @@ class Evaluation:
         source = of.source
         if source is None:
             return None
-        if source is not None and isinstance(source, sources.Const) and of.real is not None:
+        if isinstance(source, sources.Const) and of.real is not None:
             found = self.item_of(of.real, raw)
             name = of.real.get("__name__") if isinstance(of.real, dict) else None
             if isinstance(name, str) and (found is ABSENT or isinstance(found, AS_THEY_ARE)):
@@ -210,13 +209,7 @@ class Evaluation:
         if not is_literal(raw) and not isinstance(raw, tuple):
             if position is None:
                 refuse("a dictionary look-up by an object")
-            return sources.KeyedBy(source, sources.DictKey(source, position))
-        if isinstance(source, OwnDict) and isinstance(raw, str):
-            return Attr(source.of, raw)
-        if isinstance(source, sources.Globals) and isinstance(raw, str):
-            return sources.Global(raw)
-        if isinstance(source, Attr) and source.name in MODULE_TABLES and of.cls is dict:
-            return ModuleItem(source.of, source.name, raw)
+            return ItemAs(source, sources.DictKey(source, position), dict)
         plain = of.cls in (dict, MappingProxyType)
         return Item(source, raw) if plain else ItemAs(source, raw, dict)
 

@@ -12,7 +12,7 @@ guards on the types along it make sure that the same mechanism answers again.
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
@@ -34,53 +34,64 @@ class Scope(Protocol):
         """The value itself as text, or a name under which it is in scope."""
 
 
+@dataclass_transform(frozen_default=True, eq_default=False)
 class Source:
-    """A path. Frozen and hashable; equal paths are equal sources."""
+    """A path, frozen. Equal paths are equal sources. A kind has fields and two formats: `text` is
+    given the text of each field (of a source: the variable that holds it) and of `reader`, `shown`
+    is given the source."""
 
-    shown: ClassVar[str]  # format of the repr, given the source
+    text: ClassVar[str] = "{reader}({all})"
+    shown: ClassVar[str]
+    reader: ClassVar[Any] = None  # called with the fields
+    __match_args__: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, repr=False, eq=False)(cls)
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__match_args__}
+
+    @cached_property
+    def identity(self) -> tuple[Any, ...]:
+        return type(self), *self.fields.values()
+
+    @cached_property
+    def hash(self) -> int:  # paths are long
+        return hash(self.identity)
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Source) and self.identity == other.identity
 
     def __repr__(self) -> str:
         return self.shown.format(self)
 
-    @property
-    def base(self) -> "Source | None":
-        """The source this one is read from; None for a root."""
-        return None
-
     @cached_property
     def parents(self) -> "tuple[Source, ...]":
         """All sources that reading this one reads."""
-        return (self.base,) if self.base else ()
+        return tuple(part for part in self.fields.values() if isinstance(part, Source))
 
     @cached_property
     def above(self) -> "frozenset[Source]":
         """Everything that reading this one reads on its way."""
         return frozenset(self.parents).union(*(p.above for p in self.parents))
 
-    def python(self, scope: Scope) -> str:
-        """An expression that reads the value; raises where the path no longer exists."""
-        raise NotImplementedError(type(self).__name__)
-
     @property
     def root(self) -> "Source":
         """The argument, cell, namespace or constant where the path begins."""
-        return self.base.root if self.base else self
+        return self.parents[0].root if self.parents else self
 
-
-@dataclass_transform(frozen_default=True)
-def path(cls: type[Source]) -> type[Source]:
-    """Class decorator: a frozen dataclass that computes the hash of its (long) path once."""
-    made = dataclass(frozen=True, repr=False)(cls)
-    plain = cls.__hash__
-
-    def __hash__(self: Any) -> int:
-        if "_hash" not in self.__dict__:
-            self.__dict__["_hash"] = plain(self)
-        known: int = self.__dict__["_hash"]
-        return known
-
-    made.__hash__ = __hash__  # type: ignore[method-assign]
-    return made
+    def python(self, scope: Scope) -> str:
+        """An expression that reads the value; raises where the path no longer exists."""
+        texts = {
+            name: scope.read(part) if isinstance(part, Source) else scope.const(part)
+            for name, part in self.fields.items()
+        }
+        reader = scope.const(self.reader)
+        return self.text.format(self, all=", ".join(texts.values()), reader=reader, **texts)
 
 
 # ---------------------------------------------------------------- readers that no class can fool
@@ -112,7 +123,6 @@ def key_at(container: Any, position: int) -> object:
 
 
 # ---------------------------------------------------------------- roots: where every path begins
-@path
 class Local(Source):
     """An argument of the frame, `*args` and `**kwargs` included (a tuple and a dict)."""
 
@@ -123,59 +133,30 @@ class Local(Source):
         return scope.vector(self.name)
 
 
-@path
-class Cell(Source):
-    """A closure cell of the frame's function: the cell itself. `index` counts in co_freevars.
-    What the variable holds is `Contents(Cell(...))`."""
+class Cell(Local):
+    """A closure cell of the frame's function: the cell itself. What the variable holds is
+    `Contents(Cell(...))`."""
 
-    name: str
-    index: int
     shown = "cell[{0.name!r}]"
 
-    def python(self, scope: Scope) -> str:
-        return scope.vector(self.name)
 
-
-@path
 class Globals(Source):
-    """The dictionary of the frame's globals."""
+    """The dictionary of the frame's globals. (A global of an inlined function is an item of the
+    Field `__globals__` of that.)"""
 
-    shown = "G"
-
-    def python(self, scope: Scope) -> str:
-        return "G"
+    text = shown = "G"
 
 
-@path
-class Global(Source):
-    """A global of the frame. (Those of an inlined function lie below its `__globals__` Field.)"""
-
-    name: str
-    shown = "G[{0.name!r}]"
-
-    @property
-    def base(self) -> Source:
-        return Globals()
-
-    def python(self, scope: Scope) -> str:
-        return f"{scope.read(Globals())}[{self.name!r}]"
-
-
-@dataclass(frozen=True, repr=False, eq=False)
 class Const(Source):
     """An object captured by reference: the same one at every call, whatever names change. Only for
     objects that outlive the function anyway (modules, functions of torch, types, constants)."""
 
     value: object
+    text = "{value}"
 
-    def python(self, scope: Scope) -> str:
-        return scope.const(self.value)
-
-    def __eq__(self, other: object) -> bool:  # identity: `value` may have an __eq__ of its own
-        return type(other) is Const and other.value is self.value
-
-    def __hash__(self) -> int:
-        return hash((Const, id(self.value)))
+    @cached_property
+    def identity(self) -> tuple[Any, ...]:  # `value` may have an __eq__ of its own
+        return Const, id(self.value)
 
     def __repr__(self) -> str:
         name = getattr(self.value, "__name__", None) if callable(self.value) else None
@@ -183,64 +164,34 @@ class Const(Source):
 
 
 # ---------------------------------------------------------------- steps: one read further
-
-
-@path
 class Step(Source):
     of: Source
 
-    @property
-    def base(self) -> Source:
-        return self.of
 
+class Item(Step):
+    """`of[key]` for an exact list, tuple, dict, mappingproxy or deque; key is a constant. In the
+    dictionaries of objects: attributes, submodules, parameters, buffers."""
 
-@path
-class Attr(Step):
-    """An attribute that the object's own `__dict__` holds (instances and modules). That no data
-    descriptor of the class comes before it is for a guard on the class to say."""
-
-    name: str
-    shown = "{0.of!r}.{0.name}"
-
-    @cached_property
-    def base(self) -> Source:
-        return OwnDict(self.of)
-
-    def python(self, scope: Scope) -> str:
-        return f"{scope.read(self.base)}[{self.name!r}]"
-
-
-@path
-class ModuleItem(Step):
-    """A submodule, parameter or buffer: `of.__dict__[table][name]`, where table is "_modules",
-    "_parameters" or "_buffers"."""
-
-    table: str
-    name: str
-
-    @cached_property
-    def base(self) -> Source:
-        return Attr(self.of, self.table)
-
-    def python(self, scope: Scope) -> str:
-        return f"{scope.read(self.base)}[{self.name!r}]"
+    key: Any
+    text = "{of}[{key}]"
 
     def __repr__(self) -> str:
-        number = self.name.isdigit()  # children of Sequential and ModuleList
-        return f"{self.of!r}[{self.name}]" if number else f"{self.of!r}.{self.name}"
+        match self:
+            case Item(Item(OwnDict(owner), "_modules" | "_parameters" | "_buffers"), str(name)):
+                # children of Sequential and ModuleList have numbers
+                return f"{owner!r}[{name}]" if name.isdigit() else f"{owner!r}.{name}"
+            case Item(OwnDict(owner), name):
+                return f"{owner!r}.{name}"
+        return f"{self.of!r}[{self.key!r}]"
 
 
-@path
 class Field(Step):
     """An attribute that a C descriptor of a builtin type answers, read as `of.name`: function
     `__code__`, `__defaults__`, `__closure__`, `__globals__`; method `__self__`, `__func__`;
     partial `func`, `args`; property `fget`; tensor `grad`. Guard the type of `of`."""
 
     name: str
-    shown = "{0.of!r}.{0.name}"
-
-    def python(self, scope: Scope) -> str:
-        return f"{scope.read(self.of)}.{self.name}"
+    text, shown = "{of}.{0.name}", "{0.of!r}.{0.name}"
 
 
 def field(of: Source | None, name: str) -> Field | None:
@@ -248,7 +199,6 @@ def field(of: Source | None, name: str) -> Field | None:
     return None if of is None else Field(of, name)
 
 
-@path
 class Contents(Field):
     """What a cell holds; raises while the variable is unbound. `of` is a Cell or `closure(...)`."""
 
@@ -258,45 +208,15 @@ class Contents(Field):
         return f"C[{self.of.name!r}]" if isinstance(self.of, Cell) else super().__repr__()
 
 
-@path
-class Item(Step):
-    """`of[key]` for an exact list, tuple, dict, mappingproxy or deque; key is a constant."""
-
-    key: Any
-    shown = "{0.of!r}[{0.key!r}]"
-
-    def python(self, scope: Scope) -> str:
-        return f"{scope.read(self.of)}[{scope.const(self.key)}]"
-
-
-# -- steps that are a call: reader(value of `of`, constants...)
-
-
-@path
-class Called(Step):
-    """`reader(of, constants...)`, the constants being the fields after `of`."""
-
-    reader: ClassVar[Any]
-
-    @property
-    def constants(self) -> list[Any]:
-        return [getattr(self, f.name) for f in fields(self) if f.name != "of"]
-
-    def python(self, scope: Scope) -> str:
-        arguments = ", ".join([scope.read(self.of), *map(scope.const, self.constants)])
-        return f"{scope.const(self.reader)}({arguments})"
-
-
-@path
-class OwnDict(Called):
-    """The instance dictionary `of.__dict__`, whatever the class makes of that name."""
+class OwnDict(Step):
+    """The instance dictionary `of.__dict__`, whatever the class makes of that name. That no data
+    descriptor of the class comes before its items is for a guard on the class to say."""
 
     reader = staticmethod(own_dict)
     shown = "{0.of!r}.__dict__"
 
 
-@path
-class Slot(Called):
+class Slot(Step):
     """A `__slots__` entry of a user class, read past its `__getattribute__` and `__getattr__`."""
 
     name: str
@@ -304,10 +224,10 @@ class Slot(Called):
     shown = "{0.of!r}.{0.name}"
 
 
-@path
-class ItemAs(Called):
+class ItemAs(Step):
     """An item of a subclass of a builtin container (OrderedDict, defaultdict, namedtuple, ...),
-    read as that builtin type reads it, for dicts without `__missing__` (which would insert)."""
+    read as that builtin type reads it, for dicts without `__missing__` (which would insert).
+    Also one of a dict whose key is an object, which has itself a source."""
 
     key: Any
     kind: Any  # the builtin type
@@ -315,23 +235,7 @@ class ItemAs(Called):
     shown = "{0.of!r}[{0.key!r}]"
 
 
-@path
-class KeyedBy(Called):
-    """The item of dict `of` whose key has itself a source (an object, found by identity)."""
-
-    key: Source
-    shown = "{0.of!r}[{0.key!r}]"
-
-    @cached_property
-    def parents(self) -> tuple[Source, ...]:
-        return self.of, self.key
-
-    def python(self, scope: Scope) -> str:
-        return f"{scope.const(item_as)}({scope.read(self.of)}, {scope.read(self.key)}, dict)"
-
-
-@path
-class DictKey(Called):
+class DictKey(Step):
     """The key at a position of a dict: for keys that are objects, which no constant can name."""
 
     position: int
@@ -339,16 +243,14 @@ class DictKey(Called):
     shown = "list({0.of!r})[{0.position}]"
 
 
-@path
-class TypeOf(Called):
+class TypeOf(Step):
     """The real type of the object (not what a `__class__` property says)."""
 
     reader = staticmethod(type)
     shown = "type({0.of!r})"
 
 
-@path
-class ClassAttr(Called):
+class ClassAttr(Step):
     """What a class look-up along the MRO finds, unbound (function, property, slot wrapper, ...), or
     MISSING. `of` is a source of the class. An ID guard on it says that nobody patched the class or
     one of its bases."""
@@ -358,20 +260,23 @@ class ClassAttr(Called):
     shown = "{0.of!r}.{0.name}"
 
 
-@path
-class Mro(Called):
+class Mro(Step):
     """The tuple `__mro__` of a class; with ClassDict it answers what `super()` finds."""
 
     reader = staticmethod(class_mro)
     shown = "{0.of!r}.__mro__"
 
 
-@path
-class ClassDict(Called):
+class ClassDict(Step):
     """The class's own dictionary (a mappingproxy), without its bases."""
 
     reader = staticmethod(class_dict)
     shown = "{0.of!r}.__dict__"
+
+
+def attribute(of: Source, name: str) -> Item:
+    """What the object's own dictionary holds."""
+    return Item(OwnDict(of), name)
 
 
 def closure(function: Source, index: int) -> Source:

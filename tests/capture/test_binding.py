@@ -18,6 +18,12 @@ from minicompiler.capture.guards import GuardSet
 
 torch.set_num_threads(1)
 pytestmark = pytest.mark.skipif(bool(frame_hook.unavailable), reason=frame_hook.unavailable)
+
+
+def part(module, table, name):
+    return S.Item(S.attribute(module, table), name)
+
+
 SELF, X = S.Local("self"), S.Local("x")
 TABLES = ("_modules", "_parameters", "_buffers")
 
@@ -50,22 +56,22 @@ def assume(made, source, module):
     made.add("ID", S.TypeOf(source), type(module))
     made.add("HAS_KEY", S.OwnDict(source), ("forward", False))
     made.add("ID", S.ClassAttr(S.TypeOf(source), "forward"), type(module).forward)
-    made.add("EQUALS", S.Attr(source, "training"), module.training)
-    made.add("TYPE", S.Attr(source, "_forward_hooks"), type(module._forward_hooks))
-    made.add("LENGTH", S.Attr(source, "_forward_hooks"), 0)
+    made.add("EQUALS", S.attribute(source, "training"), module.training)
+    made.add("TYPE", S.attribute(source, "_forward_hooks"), type(module._forward_hooks))
+    made.add("LENGTH", S.attribute(source, "_forward_hooks"), 0)
     for table in TABLES:
-        made.add("TYPE", S.Attr(source, table), dict)
-        made.add("DICT_KEYS", S.Attr(source, table), list(vars(module)[table]))
+        made.add("TYPE", S.attribute(source, table), dict)
+        made.add("DICT_KEYS", S.attribute(source, table), list(vars(module)[table]))
         for name, value in vars(module)[table].items():
             if table == "_modules":
-                assume(made, S.ModuleItem(source, table, name), value)
+                assume(made, part(source, table, name), value)
             else:
-                made.add("TENSOR", S.ModuleItem(source, table, name), value, "net.py:1")
+                made.add("TENSOR", part(source, table, name), value, "net.py:1")
     if isinstance(module, Block):
-        made.add("EQUALS", S.Attr(source, "scale"), module.scale)
-        made.add("TYPE", S.Attr(source, "sizes"), list)
-        made.add("EQUALS", S.Item(S.Attr(source, "sizes"), 1), 2)
-        shape = S.Attr(source, "shape")
+        made.add("EQUALS", S.attribute(source, "scale"), module.scale)
+        made.add("TYPE", S.attribute(source, "sizes"), list)
+        made.add("EQUALS", S.Item(S.attribute(source, "sizes"), 1), 2)
+        shape = S.attribute(source, "shape")
         for of in (shape, S.Item(shape, 1)):
             made.add("TYPE", of, tuple)
             made.add("LENGTH", of, 2)
@@ -77,16 +83,16 @@ def assumptions(net, x):
     made.add_ambient()
     made.add("TENSOR", X, TensorFacts.of(x))
     assume(made, SELF, net)
-    weight = S.ModuleItem(net_path("0", "fc"), "_parameters", "weight")
-    other = S.ModuleItem(net_path("1", "fc"), "_parameters", "weight")
+    weight = part(net_path("0", "fc"), "_parameters", "weight")
+    other = part(net_path("1", "fc"), "_parameters", "weight")
     made.add("DISTINCT", None, (X, weight, other))
     made.add("OVERLAPS", None, ((X, weight), ()))
     return made
 
 
 def net_path(block, name):
-    blocks = S.ModuleItem(SELF, "_modules", "blocks")
-    return S.ModuleItem(S.ModuleItem(blocks, "_modules", block), "_modules", name)
+    blocks = part(SELF, "_modules", "blocks")
+    return part(part(blocks, "_modules", block), "_modules", name)
 
 
 def in_python(rows):
@@ -224,7 +230,7 @@ def test_instances_share_one_check():
     nets[0].train()
     assert bound.check(nets[0], x) and full == 7
     expected = [net.blocks[1].fc.weight for net in nets]
-    weight = S.ModuleItem(net_path("1", "fc"), "_parameters", "weight")
+    weight = part(net_path("1", "fc"), "_parameters", "weight")
     place = bound.tensors.index(weight)
     assert [bound.find(net)[place] for net in nets] == expected
 
@@ -248,7 +254,7 @@ def test_roots_die():
 
 def test_roots_in_a_cell_or_a_global():
     x = torch.zeros(2, 3)
-    for source, vector in ((S.Contents(S.Cell("net", 0)), ("net",)), (S.Global("net"), ())):
+    for source, vector in ((S.Contents(S.Cell("net")), ("net",)), (S.Item(S.Globals(), "net"), ())):
         net = Net()
         made = GuardSet(vector, {"net": net}, vars(builtins))
         assume(made, source, net)
@@ -263,7 +269,7 @@ def test_roots_in_a_cell_or_a_global():
 def test_small_sets_need_no_binding():
     made = GuardSet(("self",), {}, {})
     made.add("TYPE", SELF, Net)
-    made.add("EQUALS", S.Attr(SELF, "training"), True)
+    made.add("EQUALS", S.attribute(SELF, "training"), True)
     assert best_root(made) is None
     assert binding.build(made)(Net())
 

@@ -226,7 +226,7 @@ def test_the_limit_counts_for_each_module():
         def compile():
             made = GuardSet(("x",), function.__globals__, vars(builtins))
             made.add("ID", S.Local("x"), vector[0])
-            made.add("EQUALS", S.Attr(S.Local("x"), "n"), vector[0].n)
+            made.add("EQUALS", S.attribute(S.Local("x"), "n"), vector[0].n)
             return Compiled(made, lambda x: "compiled")
 
         return find_or_compile(code, function.__globals__, vector, None, compile)
@@ -302,7 +302,7 @@ def test_2000_recompiled_closures():
 
         def compile():
             made = GuardSet(vector_of(code), function.__globals__, vars(builtins))
-            made.add("ID", S.Contents(S.Cell("thing", 0)), vector[1].cell_contents)
+            made.add("ID", S.Contents(S.Cell("thing")), vector[1].cell_contents)
             compiled.append(weakref.ref(vector[1].cell_contents))
             return Compiled(made, lambda x, cell: ("new", cell.cell_contents), len(compiled))
 

@@ -23,6 +23,10 @@ torch.set_num_threads(1)
 V = S.Local("v")
 
 
+def part(module, table, name):
+    return S.Item(S.attribute(module, table), name)
+
+
 def default(function, index):
     return S.Item(S.Field(function, "__defaults__"), index)
 
@@ -136,7 +140,7 @@ def leaves(value, source):
     elif type(value) is dict:
         parts = [(S.Item(source, k), part) for k, part in value.items()]
     elif type(value) is Node:
-        parts = [(S.Attr(source, k), part) for k, part in vars(value).items()]
+        parts = [(S.attribute(source, k), part) for k, part in vars(value).items()]
     else:
         yield source, value, []
         return
@@ -153,10 +157,7 @@ def put(source, world, value):
     container = at(of, world)
     if type(container) is tuple:
         return put(of, world, container[: source.key] + (value,) + container[source.key + 1 :])
-    if isinstance(source, S.Attr):
-        vars(container)[source.name] = value
-    else:
-        container[source.key] = value
+    container[source.key] = value
     return world
 
 
@@ -164,7 +165,7 @@ def at(source, world):
     if source == V:
         return world
     container = at(source.of, world)
-    return vars(container)[source.name] if isinstance(source, S.Attr) else container[source.key]
+    return vars(container) if isinstance(source, S.OwnDict) else container[source.key]
 
 
 @settings(max_examples=60, deadline=None)
@@ -250,12 +251,12 @@ HOSTILE = [Hostile(), HostileList([1]), HostileDict(a=1)]
         ("TENSOR", V, torch.ones(2)),
         ("TYPE", S.TypeOf(V), str),
         ("ID", S.ClassAttr(S.TypeOf(V), "forward"), list),
-        ("ID", S.Attr(V, "b"), 1),
+        ("ID", S.attribute(V, "b"), 1),
         ("ID", S.Slot(V, "b"), 1),
         ("ID", S.ItemAs(V, "b", dict), 1),
         ("ID", S.ItemAs(V, 4, list), 1),
         ("ID", S.DictKey(V, 3), "b"),
-        ("ID", S.KeyedBy(V, S.DictKey(V, 0)), "b"),
+        ("ID", S.ItemAs(V, S.DictKey(V, 0), dict), "b"),
         ("ID", S.Item(S.Mro(S.TypeOf(V)), 0), int),
     ],
 )
@@ -308,9 +309,9 @@ def test_guards_keep_nothing_alive():
     refs = [weakref.ref(o) for o in (Net, net, key)]
     made = guards(
         ("TYPE", V, Net),
-        ("ID", S.Attr(V, "n"), net),
-        ("DICT_KEYS", S.Attr(V, "d"), [key]),
-        ("TENSOR", S.Attr(V, "t"), torch.ones(1)),
+        ("ID", S.attribute(V, "n"), net),
+        ("DICT_KEYS", S.attribute(V, "d"), [key]),
+        ("TENSOR", S.attribute(V, "t"), torch.ones(1)),
     )
     check = made.build()
     del Net, net, key
@@ -370,8 +371,8 @@ def test_functions_cells_defaults_and_globals():
         ("EQUALS", default(V, 0), 1),
         ("EQUALS", kw_default(V, "k"), 2),
         ("TYPE", S.Contents(S.closure(V, 0)), list),
-        ("LENGTH", S.Contents(S.Cell("c", 0)), 1),
-        ("ID", S.Global("g"), len),
+        ("LENGTH", S.Contents(S.Cell("c")), 1),
+        ("ID", S.Item(S.Globals(), "g"), len),
         ("HAS_KEY", S.Globals(), ("len", False)),
         vector=("v", "c"),
         f_globals=space,
@@ -399,7 +400,7 @@ def test_functions_cells_defaults_and_globals():
     assert not holds(made, f, cell)
     assert not holds(made, make((0,)), types.CellType([1]))
 
-    empty = guards(("EMPTY_CELL", S.Cell("c", 0), True), vector=("c",))
+    empty = guards(("EMPTY_CELL", S.Cell("c"), True), vector=("c",))
     assert holds(empty, cell) and not holds(empty, types.CellType(1))
     assert vector_of(f.__code__) == ("a", "k", "x")
 
@@ -633,13 +634,13 @@ def test_equal_rows_are_one_and_bits_count():
 
 def test_what_makes_a_read_safe_comes_before_it_and_cheap_checks_come_first():
     net = torch.nn.Sequential(torch.nn.Linear(2, 2))
-    first = S.ModuleItem(V, "_modules", "0")
-    weight = S.ModuleItem(first, "_parameters", "weight")
+    first = part(V, "_modules", "0")
+    weight = part(first, "_parameters", "weight")
     made = guards(
         ("TYPE", S.Field(weight, "grad"), type(None)),
         ("TENSOR", weight, net[0].weight),
         ("TYPE", first, torch.nn.Linear),
-        ("EQUALS", S.Attr(first, "training"), True),
+        ("EQUALS", S.attribute(first, "training"), True),
         ("TYPE", V, torch.nn.Sequential),
     )
     made.add_ambient()
@@ -648,7 +649,7 @@ def test_what_makes_a_read_safe_comes_before_it_and_cheap_checks_come_first():
     assert order == [
         ("TYPE", V),
         ("TYPE", first),
-        ("EQUALS", S.Attr(first, "training")),
+        ("EQUALS", S.attribute(first, "training")),
         ("TENSOR", weight),
         ("TYPE", S.Field(weight, "grad")),
     ]
@@ -660,8 +661,8 @@ def test_what_makes_a_read_safe_comes_before_it_and_cheap_checks_come_first():
 
 def test_failures_are_told_in_words():
     net = torch.nn.Linear(2, 3)
-    weight = S.ModuleItem(V, "_parameters", "weight")
-    made = guards(("TENSOR", weight, net.weight), ("EQUALS", S.Attr(V, "out_features"), 3))
+    weight = part(V, "_parameters", "weight")
+    made = guards(("TENSOR", weight, net.weight), ("EQUALS", S.attribute(V, "out_features"), 3))
     assert str(made.explain_failure(torch.nn.Linear(4, 3))) == (
         "L['v'].weight: expected size (3, 2), stride (2, 1), "
         "found size (3, 4), stride (4, 1) (assumed at user.py:7)"

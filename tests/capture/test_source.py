@@ -11,6 +11,10 @@ from minicompiler.capture import source as S
 from minicompiler.capture.guards import GuardSet
 
 
+def part(module, table, name):
+    return S.Item(S.attribute(module, table), name)
+
+
 def default(function, index):
     return S.Item(S.Field(function, "__defaults__"), index)
 
@@ -86,12 +90,12 @@ L = S.Local
     "source, value, expected, text",
     [
         (L("v"), 3, 3, "L['v']"),
-        (S.Cell("v", 0), types.CellType(3), None, "cell['v']"),
-        (S.Contents(S.Cell("v", 0)), types.CellType(key_object), key_object, "C['v']"),
-        (S.Global("torch"), None, torch, "G['torch']"),
-        (S.Attr(S.Global("torch"), "nn"), None, torch.nn, "G['torch'].nn"),
+        (S.Cell("v"), types.CellType(3), None, "cell['v']"),
+        (S.Contents(S.Cell("v")), types.CellType(key_object), key_object, "C['v']"),
+        (S.Item(S.Globals(), "torch"), None, torch, "G['torch']"),
+        (S.attribute(S.Item(S.Globals(), "torch"), "nn"), None, torch.nn, "G['torch'].nn"),
         (S.Const(key_object), None, key_object, "const(object)"),
-        (S.Attr(L("v"), "a"), Tricky(), 1, "L['v'].a"),
+        (S.attribute(L("v"), "a"), Tricky(), 1, "L['v'].a"),
         (S.Slot(L("v"), "a"), slots, 5, "L['v'].a"),
         (S.Field(L("v"), "__code__"), with_defaults, with_defaults.__code__, "L['v'].__code__"),
         (default(L("v"), 0), with_defaults, [1], "L['v'].__defaults__[0]"),
@@ -116,20 +120,20 @@ L = S.Local
         (S.ItemAs(L("v"), 1, tuple), point, [2], "L['v'][1]"),
         (S.DictKey(L("v"), 0), {key_object: [7]}, key_object, "list(L['v'])[0]"),
         (S.DictKey(L("v"), 0), items, "y", "list(L['v'])[0]"),
-        (S.KeyedBy(L("v"), S.DictKey(L("v"), 0)), {key_object: [7]}, [7], None),
+        (S.ItemAs(L("v"), S.DictKey(L("v"), 0), dict), {key_object: [7]}, [7], None),
         (S.TypeOf(L("v")), Tricky(), Tricky, "type(L['v'])"),
         (S.ClassAttr(L("v"), "shared"), Derived, Base.shared, "L['v'].shared"),
         (S.ClassAttr(L("v"), "nothing"), Derived, S.MISSING, "L['v'].nothing"),
         (S.Item(S.Mro(L("v")), 1), Derived, Base, "L['v'].__mro__[1]"),
         (S.Item(S.ClassDict(L("v")), "own"), Derived, Derived.own, "L['v'].__dict__['own']"),
         (
-            S.ModuleItem(S.ModuleItem(L("v"), "_modules", "0"), "_parameters", "weight"),
+            part(part(L("v"), "_modules", "0"), "_parameters", "weight"),
             module,
             module[0].weight,
             "L['v'][0].weight",
         ),
         (
-            S.ModuleItem(S.ModuleItem(L("v"), "_modules", "1"), "_buffers", "running_mean"),
+            part(part(L("v"), "_modules", "1"), "_buffers", "running_mean"),
             module,
             module[1].running_mean,
             "L['v'][1].running_mean",
@@ -153,11 +157,11 @@ def test_text_reads_what_the_path_says(source, value, expected, text):
 
 def test_paths_that_are_gone_raise():
     for source, value in [
-        (S.Attr(L("v"), "gone"), types.SimpleNamespace()),
+        (S.attribute(L("v"), "gone"), types.SimpleNamespace()),
         (S.Item(L("v"), 4), [1]),
         (S.ItemAs(L("v"), "gone", dict), fallback),
-        (S.Contents(S.Cell("v", 0)), types.CellType()),
-        (S.Global("gone"), None),
+        (S.Contents(S.Cell("v")), types.CellType()),
+        (S.Item(S.Globals(), "gone"), None),
         (S.OwnDict(L("v")), slots),
         (S.OwnDict(L("v")), Derived),  # a class's dictionary is not an instance's
         (S.DictKey(L("v"), 3), {1: 2}),
@@ -169,16 +173,16 @@ def test_paths_that_are_gone_raise():
 
 def test_equal_paths_are_equal_and_hash_alike():
     def path():
-        return S.Attr(S.Item(S.Attr(L("self"), "layers"), 3), "weight")
+        return S.attribute(S.Item(S.attribute(L("self"), "layers"), 3), "weight")
 
     assert path() == path() and hash(path()) == hash(path())
-    assert path() != S.Attr(S.Item(S.Attr(L("self"), "layers"), 4), "weight")
-    assert S.Attr(L("x"), "a") != S.Slot(L("x"), "a")
+    assert path() != S.attribute(S.Item(S.attribute(L("self"), "layers"), 4), "weight")
+    assert S.attribute(L("x"), "a") != S.Slot(L("x"), "a")
     assert S.Const([]) != S.Const([]) and S.Const(key_object) == S.Const(key_object)
     assert path().root == L("self")
 
 
 def test_each_path_is_read_once():
-    sources = [S.Attr(S.Attr(L("v"), "a"), name) for name in ("b", "c")]
+    sources = [S.attribute(S.attribute(L("v"), "a"), name) for name in ("b", "c")]
     text = GuardSet(("v",), {}, {}).reader(sources).text
     assert text.count("own_dict(") == 2  # of v and of v.a
