@@ -13,8 +13,8 @@ from . import data_model as model
 from . import source as sources
 from .frame_hook import MISSING, own_dict, type_lookup
 from .source import field
-from .values import ABSENT, FALSE, NONE, Cell, Const, Dict, Function, Method, Obj, Raised, Slice
-from .values import Super, Tensor, Tuple, Value, describe, new_exception, refuse, trusted
+from .values import ABSENT, FALSE, NONE, Cell, Const, Dict, Function, Method, Obj, Raised, Super
+from .values import Tensor, Tuple, Value, describe, new_exception, refuse, trusted
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
@@ -73,18 +73,22 @@ def getattr_(ev: "E", v: Value, name: str) -> Value:
         return module_attribute(ev, v, name)
     if isinstance(v.real, type):
         return type_attribute(ev, v, name)
-    custom = type_lookup(v.cls, "__getattribute__")
     try:
-        if isinstance(custom, FunctionType):
-            return model.call(ev, ev.wrap(custom, None), [v, Const(name)], {})
-        return generic_attribute(ev, v, name)
+        found = overridden(ev, v, "__getattribute__", Const(name))
+        return found or generic_attribute(ev, v, name)
     except Raised as raised:
-        if not issubclass(raised.value.cls, AttributeError):
+        found = None
+        if issubclass(raised.value.cls, AttributeError):
+            found = model.call_special(ev, v, "__getattr__", Const(name))
+        if found is None:
             raise
-        fallback, source = class_attribute(ev, v, v.cls, "__getattr__")
-        if fallback is MISSING:
-            raise
-        return model.call(ev, ev.wrap(fallback, source), [v, Const(name)], {})
+        return found
+
+
+def overridden(ev: "E", v: Value, method: str, *args: Value) -> Value | None:
+    """What a class that has the method in Python answers; None where it is C's own."""
+    user = isinstance(type_lookup(v.cls, method), FunctionType)
+    return model.call_special(ev, v, method, *args) if user else None
 
 
 def generic_attribute(ev: "E", v: Value, name: str) -> Value:
@@ -202,11 +206,6 @@ FIELDS: dict[type, dict[str, Callable[["E", Any], Value]]] = {
         "__doc__": lambda ev, m: getattr_(ev, m.function, "__doc__"),
     },
     Cell: {"cell_contents": lambda ev, c: c.get(ev) or refuse("an empty cell")},
-    Slice: {
-        "start": lambda ev, s: s.parts[0],
-        "stop": lambda ev, s: s.parts[1],
-        "step": lambda ev, s: s.parts[2],
-    },
 }
 
 
@@ -251,13 +250,8 @@ def super_attribute(ev: "E", v: Super, name: str) -> Value:
 
 
 def setattr_(ev: "E", v: Value, name: str, value: Value) -> None:
-    if isinstance(v, Obj) and not isinstance(v.real, ModuleType | type):
-        custom = type_lookup(v.cls, "__setattr__")
-        if isinstance(custom, FunctionType):
-            _, source = class_attribute(ev, v, v.cls, "__setattr__")
-            model.call(ev, ev.wrap(custom, source), [v, Const(name), value], {})
-            return
-    generic_setattr(ev, v, name, value)
+    if overridden(ev, v, "__setattr__", Const(name), value) is None:
+        generic_setattr(ev, v, name, value)
 
 
 def generic_setattr(ev: "E", v: Value, name: str, value: Value) -> None:
@@ -296,11 +290,8 @@ WRAPPED_FIELDS = ("__name__", "__qualname__", "__doc__", "__module__", "__annota
 
 
 def delattr_(ev: "E", v: Value, name: str) -> None:
-    custom = type_lookup(v.cls, "__delattr__")
-    if isinstance(custom, FunctionType):
-        model.call(ev, ev.wrap(custom, None), [v, Const(name)], {})
-        return
-    generic_delattr(ev, v, name)
+    if overridden(ev, v, "__delattr__", Const(name)) is None:
+        generic_delattr(ev, v, name)
 
 
 def generic_delattr(ev: "E", v: Value, name: str) -> None:

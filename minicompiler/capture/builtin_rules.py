@@ -5,9 +5,11 @@
 import builtins
 import functools
 import inspect
+import itertools
 import logging
 import operator
 import warnings
+from collections.abc import Callable, Iterator
 from types import FunctionType, GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +19,9 @@ from . import attributes
 from . import data_model as model
 from .calls import PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
 from .frame_hook import MISSING, type_lookup
-from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Method, Obj
-from .values import Raised, Sequence, Set, Super, Tensor, Tuple, Value, const_bool, constant
-from .values import describe, keyed, python_value, refuse
+from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Method, Obj, Raised, Sequence
+from .values import Set, Stepped, Super, Tensor, Tuple, Value, const_bool, constant, describe, keyed
+from .values import python_value, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
@@ -164,27 +166,6 @@ def _next(ev: "E", it: Value, *default: Value) -> Value:
 
 
 rule(bool)(lambda ev, *v: truthy(ev, v[0]) if v else FALSE)
-rule(operator.truth)(lambda ev, v: truthy(ev, v))
-rule(operator.not_)(lambda ev, v: const_bool(not model.truth(ev, v)))
-rule(operator.is_)(lambda ev, a, b: const_bool(model.identical(ev, a, b)))
-rule(operator.is_not)(lambda ev, a, b: const_bool(not model.identical(ev, a, b)))
-rule(operator.getitem)(lambda ev, of, key: model.getitem(ev, of, key))
-rule(operator.setitem)(lambda ev, of, key, value: model.setitem(ev, of, key, value))
-rule(operator.contains)(lambda ev, of, item: const_bool(model.contains(ev, of, item)))
-
-
-def _by_symbol(how: Any, symbol: str, *more: bool) -> Any:
-    return lambda ev, a, b: how(ev, symbol, a, b, *more)
-
-
-# The functions of `operator` do what the operators do.
-for _symbol, (_function, _in_place, _) in model.BINARY.items():
-    RULES[_function] = _by_symbol(model.binary, _symbol)
-    RULES[_in_place] = _by_symbol(model.binary, _symbol, True)
-for _symbol, (_function, _, _) in model.COMPARE.items():
-    RULES[_function] = _by_symbol(model.compare, _symbol)
-rule(operator.neg)(lambda ev, v: model.unary(ev, operator.neg, "__neg__", v))
-rule(operator.pos)(lambda ev, v: model.unary(ev, operator.pos, "__pos__", v))
 rule(abs)(lambda ev, v: model.unary(ev, abs, "__abs__", v))
 
 
@@ -207,7 +188,7 @@ def _sum(ev: "E", items: Value, start: Value = ZERO) -> Value:
     found = Tuple(model.unpack(ev, items))
     if all(isinstance(i, Const) for i in (start, *found.contents)):
         return fold(ev, sum, [found, start], {})
-    return model.polyfill(ev, "sum_", found, start)
+    return functools.reduce(lambda a, b: model.binary(ev, "+", a, b), found.contents, start)
 
 
 @rule(pow)
@@ -276,6 +257,82 @@ rule(vars)(lambda ev, v: attributes.getattr_(ev, v, "__dict__"))
 
 # ---------------------------------------------------------------- generators and iterators
 GENERATOR: Any = GeneratorType
+
+
+class Pulled:
+    """The items of an iterable, for functions of Python that only pass them on."""
+
+    def __init__(self, ev: "E", of: Value) -> None:
+        self.ev, self.of = ev, of
+
+    def __iter__(self) -> Iterator[Value]:
+        it = model.iter_(self.ev, self.of)
+        return iter(lambda: model.next_(self.ev, it), None)
+
+
+def _function(ev: "E", f: Value) -> Callable[..., Value]:
+    return lambda *args: model.call(ev, f, list(args), {})
+
+
+def _predicate(ev: "E", f: Value) -> Callable[[Value], bool]:
+    return lambda v: model.truth(ev, v if f is NONE else model.call(ev, f, [v], {}))
+
+
+rule(any)(lambda ev, v: const_bool(any(map(_predicate(ev, NONE), Pulled(ev, v)))))
+rule(all)(lambda ev, v: const_bool(all(map(_predicate(ev, NONE), Pulled(ev, v)))))
+
+
+@rule(functools.reduce)
+def _reduce(ev: "E", f: Value, items: Value, *first: Value) -> Any:
+    return model.attempt(ev, functools.reduce, _function(ev, f), Pulled(ev, items), *first)
+
+
+# Python's own iterators and what they take: * an iterable, + an iterable of iterables, f a
+# function, p a predicate, c a constant, x any value. The last one repeats.
+STEPPED: dict[Any, str] = {zip: "*", map: "f*", filter: "p*", enumerate: "*c", itertools.chain: "*"}
+STEPPED |= {itertools.chain.from_iterable: "+", itertools.starmap: "f+", itertools.repeat: "xc"}
+STEPPED |= {itertools.islice: "*c", itertools.product: "*", itertools.zip_longest: "*"}
+STEPPED |= {itertools.permutations: "*c", itertools.combinations: "*c", itertools.pairwise: "*"}
+STEPPED |= {itertools.takewhile: "p*", itertools.dropwhile: "p*", itertools.filterfalse: "p*"}
+STEPPED |= {itertools.count: "c", itertools.cycle: "*", itertools.accumulate: "*f"}
+NAMED = {"fillvalue": "x", "initial": "x", "object": "x", "iterable": "*", "func": "f"}
+GIVEN: dict[str, Callable[["E", Value], Any]] = {
+    "*": Pulled,
+    "+": lambda ev, v: map(functools.partial(Pulled, ev), Pulled(ev, v)),
+    "f": _function,
+    "p": _predicate,
+    "c": lambda ev, v: python_value(v),
+    "x": lambda ev, v: None if v is NONE else v,
+}
+
+
+def _stepped(function: Any, takes: str) -> None:
+    @rule(function)
+    def make(ev: "E", *args: Value, **kwargs: Value) -> Value:
+        if function is itertools.accumulate and len(args) == 1 and "func" not in kwargs:
+            args = (*args, ev.wrap(operator.add, None))
+        kinds = itertools.chain(takes, itertools.repeat(takes[-1]))
+        given = [GIVEN[kind](ev, v) for kind, v in zip(kinds, args)]
+        named = {n: GIVEN[NAMED.get(n, "c")](ev, v) for n, v in kwargs.items()}
+        steps = model.attempt(ev, function, *given, **named)
+
+        def read(i: int) -> Value | None:
+            found = model.attempt(ev, next, steps, ABSENT)
+            return None if found is ABSENT else lifted(ev, found)
+
+        made = Stepped(type(steps), read, (ev.wrap(function, None), args, kwargs))
+        made.born = ev.at
+        return made
+
+
+def lifted(ev: "E", found: Any) -> Value:
+    if isinstance(found, tuple):
+        return Tuple([lifted(ev, item) for item in found])
+    return found if isinstance(found, Value) else ev.wrap(found, None)
+
+
+for _function_, _takes in STEPPED.items():
+    _stepped(_function_, _takes)
 
 
 @rule(GENERATOR.__next__, type(iter([])).__next__, type(iter(())).__next__)

@@ -7,6 +7,7 @@ to the representation is a polyfill (polyfills.py).
 
 # ruff: noqa: I001  (imports fill their lines)
 
+import functools
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from . import attributes
 from . import data_model as model
 from .frame_hook import MISSING, type_lookup
 from .calls import PURE, RULES, rule
-from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, List, Sequence, Set, Tuple
+from .values import FALSE, NONE, TRUE, Const, Dict, Lazy, List, Sequence, Set, Tuple
 from .values import Value, View, const_bool, constant, key_of, keyed, python_value, refuse
 from .values.containers import ITEMS, KEYS, VALUES
 
@@ -91,22 +92,55 @@ def _contents(self: Sequence) -> Any:
     return self.contents if isinstance(self, List) else tuple(self.contents)
 
 
+class Compared:
+    """A value inside one of Python's own containers or functions: the evaluator compares it."""
+
+    def __init__(self, ev: "E", v: Value | Lazy) -> None:
+        self.ev, self.v = ev, v
+
+    def compare(self, symbol: str, other: "Compared") -> bool:
+        a, b = self.v.force(self.ev), other.v.force(self.ev)
+        if symbol in ("==", "!=") and model.identical(self.ev, a, b):
+            return symbol == "=="
+        return model.truth(self.ev, model.compare(self.ev, symbol, a, b))
+
+    def __repr__(self) -> str:
+        v = self.v.force(self.ev)
+        return model.text(model.call(self.ev, self.ev.wrap(repr, None), [v], {}))
+
+
+for _symbol, _how in model.COMPARE.items():
+    setattr(Compared, _how[1], functools.partialmethod(Compared.compare, _symbol))
+
+
+def compared(ev: "E", self: Sequence) -> Any:
+    return type(_contents(self))(Compared(ev, i) for i in self.contents)
+
+
+def _compared_like(ev: "E", self: Sequence, v: Value) -> Any:
+    same = issubclass(v.cls, type(_contents(self)))
+    return compared(ev, v) if isinstance(v, Sequence) and same else NotImplemented
+
+
 _ITERATED = (list, tuple, deque, dict, OrderedDict, set, frozenset, MappingProxyType)
 rule(*(_cls.__iter__ for _cls in (*_ITERATED, KEYS, VALUES, ITEMS)))(model.native_iter)
 
 # What each takes: i an index or slice, x an item, * the items of an iterable, n a number of times,
-# + a sequence of the same kind.
+# + a sequence of the same kind; = an item and ~ such a sequence, to be compared.
 READING = {"__len__": "", "__getitem__": "i", "__add__": "+", "__mul__": "n", "__rmul__": "n"}
-READING |= {"copy": ""}
+READING |= {"copy": "", "index": "=ii", "count": "=", "__contains__": "="}
+READING |= {method: "~" for _, method, _ in model.COMPARE.values()}
 WRITING = {"__setitem__": "ix", "__delitem__": "i", "__iadd__": "*", "__imul__": "n", "append": "x"}
 WRITING |= {"appendleft": "x", "extend": "*", "extendleft": "*", "insert": "ix", "pop": "i"}
-WRITING |= {"popleft": "", "clear": "", "reverse": "", "rotate": "i"}
+WRITING |= {"popleft": "", "clear": "", "reverse": "", "rotate": "i", "remove": "="}
 ARGUMENTS: dict[str, Callable[["E", Sequence, Value], Any]] = {
     "i": _index,
     "x": lambda ev, self, v: v,
     "*": lambda ev, self, v: model.unpack(ev, v),
     "n": _times,
     "+": _like,
+    "=": lambda ev, self, v: Compared(ev, v),
+    "~": _compared_like,
 }
 
 
@@ -120,6 +154,13 @@ def _sequence_rule(original: Any, method: Any, takes: str, writes: bool) -> None
         if any(g is NotImplemented for g in given):
             return NOT_IMPLEMENTED
         contents = self.touch(ev) if writes and isinstance(self, List) else _contents(self)
+        if takes[:1] in ("=", "~"):
+            items = compared(ev, self)
+            found = model.attempt(ev, method, items, *given)
+            if writes:
+                contents.clear()
+                contents.extend(item.v for item in items)
+            return Const(found)
         found = model.attempt(ev, method, contents, *given)
         if found is contents:
             return self
@@ -159,15 +200,26 @@ def _sorted(ev: "E", items: Value, key: Value = NONE, reverse: Value = FALSE) ->
 
 
 def sort(ev: "E", items: list[Value], key: Value, reverse: Value) -> list[Value]:
-    """Stable; keys must be constants."""
-    plain = constant(key) is None
-    keys = [i if plain else model.call(ev, key, [i], {}) for i in items]
-    values = [model.python_of(ev, k) for k in keys]
-    if any(v is ABSENT for v in values):
-        refuse("sorts by keys that are not constant")
     down = model.truth(ev, reverse)
-    order = model.attempt(ev, sorted, range(len(items)), key=values.__getitem__, reverse=down)
-    return [items[i] for i in order]
+    found: list[Value] = model.attempt(ev, sorted, items, key=by(ev, key), reverse=down)
+    return found
+
+
+def by(ev: "E", key: Value) -> Callable[[Value], Compared]:
+    plain = constant(key) is None
+    return lambda v: Compared(ev, v if plain else model.call(ev, key, [v], {}))
+
+
+def _extreme(function: Any) -> None:
+    @rule(function)
+    def find(ev: "E", *args: Value, key: Value = NONE, **default: Value) -> Value:
+        items = model.unpack(ev, args[0]) if len(args) == 1 else args
+        found: Value = model.attempt(ev, function, items, key=by(ev, key), **default)
+        return found
+
+
+_extreme(max)
+_extreme(min)
 
 
 # ---------------------------------------------------------------- dictionaries
@@ -193,6 +245,21 @@ def _get(ev: "E", self: Dict, key: Value, default: Value = NONE) -> Value:
     return self.get(ev, key) or default
 
 
+def _dict_equality(kind: Any) -> None:
+    @rule(kind.__eq__)
+    def equal(ev: "E", self: Dict, other: Value) -> Value:
+        if not isinstance(other, Dict) or other.cls is MappingProxyType:
+            return NOT_IMPLEMENTED
+        made = []
+        for of in (self, other):
+            of.list_all(ev)
+            cls: Any = OrderedDict if issubclass(of.cls, OrderedDict) else dict
+            made.append(cls((k, Compared(ev, v)) for k, (_, v) in of.items.items()))
+        return Const(model.attempt(ev, kind.__eq__, *made))
+
+
+_dict_equality(dict)
+_dict_equality(OrderedDict)
 rule(dict.__setitem__, OrderedDict.__setitem__)(lambda ev, self, k, v: self.set(ev, k, v))
 
 

@@ -8,7 +8,7 @@ direct calls such as `list.append(x, 1)` all take the same way.
 # ruff: noqa: I001  (imports fill their lines)
 
 import operator
-from collections import deque
+from collections import abc, deque
 from collections.abc import Callable
 from enum import EnumType
 from types import FunctionType, UnionType
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..errors import Unsupported
 from . import attributes
 from .frame_hook import MISSING, type_lookup
 from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Generator, Iterator
@@ -76,10 +77,8 @@ def call_method(ev: "E", v: Value, name: str, *args: Value) -> Value:
     return call(ev, attributes.getattr_(ev, v, name), list(args), {})
 
 
-def polyfill(ev: "E", name: str, *args: Value) -> Value:
-    from . import polyfills
-
-    return call(ev, ev.wrap(getattr(polyfills, name), None), list(args), {})
+def inlined(ev: "E", function: Callable[..., Any], *args: Value) -> Value:
+    return call(ev, ev.wrap(function, None), list(args), {})
 
 
 def call(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -93,6 +92,8 @@ def attempt(ev: "E", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Run a pure function of Python now; what it raises, the program raises."""
     try:
         return fn(*args, **kwargs)
+    except (Raised, Unsupported):  # of the evaluator, which `fn` has called
+        raise
     except Exception as error:
         made = new_exception(type(error), *[ev.wrap(a, None) for a in error.args])
         raise Raised(made, ev.at, ev.where()) from None
@@ -240,7 +241,7 @@ def contains(ev: "E", of: Value, item: Value) -> bool:
     if isinstance(of, Tensor):
         refuse("`in` on a tensor depends on its data")
     found = call_special(ev, of, "__contains__", item)
-    return truth(ev, found or polyfill(ev, "sequence_contains", of, item))
+    return truth(ev, found or inlined(ev, abc.Sequence.__contains__, of, item))
 
 
 def getitem(ev: "E", of: Value, key: Value) -> Value:
@@ -285,7 +286,7 @@ def iter_(ev: "E", v: Value) -> Value:
     if (found := call_special(ev, v, "__iter__")) is not None:
         return found
     if type_lookup(v.cls, "__getitem__") is not MISSING:
-        return polyfill(ev, "iterate_by_index", v)
+        return inlined(ev, abc.Sequence.__iter__, v)
     ev.throw(TypeError, f"'{v.cls.__name__}' object is not iterable")
 
 
@@ -305,9 +306,9 @@ def native_iter(ev: "E", v: Value) -> Value:
 
 def next_(ev: "E", it: Value) -> Value | None:
     """The next item, or None at the end."""
-    if isinstance(it, Iterator):
-        return it.next()
     try:
+        if isinstance(it, Iterator):
+            return it.next()
         if isinstance(it, Generator):
             return send(ev, it, NONE)
         found = call_special(ev, it, "__next__")
@@ -437,30 +438,6 @@ def exception(ev: "E", v: Value) -> Obj:
         ev.throw(TypeError, "exceptions must derive from BaseException")
     assert isinstance(v, Obj)
     return v
-
-
-def match_class(ev: "E", v: Value, cls: Value, n: int, names: list[Value]) -> Value:
-    if not is_instance(ev, v, cls):
-        return NONE
-    found: list[Value] = []
-    wanted = [text(name) for name in names]
-    if n:
-        match_args = getattr(cls.real, "__match_args__", None)
-        if match_args is None:
-            if n != 1 or cls.real not in MATCHES_SELF:
-                refuse("a positional class pattern without __match_args__")
-            found.append(v)
-        else:
-            wanted = [*match_args[:n], *wanted]
-    try:
-        return Tuple(found + [attributes.getattr_(ev, v, name) for name in wanted])
-    except Raised as raised:
-        if issubclass(raised.value.cls, AttributeError):
-            return NONE
-        raise
-
-
-MATCHES_SELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
 def import_(ev: "E", space: Dict, name: str, level: Value, names: Value) -> Value:

@@ -21,7 +21,7 @@ from .frame_hook import own_dict
 from .side_effects import Call
 from .source import Const as ConstSource, Source
 from .values import ABSENT, Cell, Const, Dict, Function, Generator, Iterator, Lazy, List, Method
-from .values import Obj, Set, Slice, Tensor, Tuple, Value, View, constant, describe, refuse
+from .values import Obj, Set, Slice, Stepped, Tensor, Tuple, Value, View, constant, describe, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation
@@ -176,7 +176,7 @@ def build_set(t: Text, v: Set) -> Built:
 
 
 def build_slice(t: Text, v: Slice) -> Built:
-    return "", f"{t.const(slice)}({', '.join(map(t.value, v.parts))})", None
+    return "", f"{t.const(slice)}({', '.join(map(t.value, v.fields.values()))})", None
 
 
 def build_cell(t: Text, v: Cell) -> Built:
@@ -223,8 +223,8 @@ def build_iterator(t: Text, v: Iterator) -> Built:
     return "", f"{t.const(skipped)}({made}, {v.index})" if v.index else made, None
 
 
-def build_generator(t: Text, v: Generator) -> Built:
-    if v.started or v.finished:
+def build_generator(t: Text, v: Generator | Stepped) -> Built:
+    if v.started:
         raise Unbuildable(v.born, "a generator that has started leaves the graph")
     fn, args, kwargs = v.origin
     original = next((o for o, p in POLYFILLS.items() if p is fn.real), None)
@@ -264,6 +264,7 @@ BUILDERS: dict[type, Any] = {
     Function: build_function,
     Method: build_method,
     View: build_view,
+    Stepped: build_generator,
     Iterator: build_iterator,
     Generator: build_generator,
 }

@@ -120,7 +120,7 @@ class CapturedGraph:
             items = [self.argument(ev, i) for i in model.unpack(ev, v)]
             return tuple(items) if isinstance(v, Tuple) else items
         if isinstance(v, Slice):
-            return slice(*(self.argument(ev, p) for p in v.parts))
+            return slice(*(self.argument(ev, p) for p in v.fields.values()))
         if isinstance(v, Dict) and v.cls is dict:
             return {python_value(k): self.argument(ev, x) for k, x in zip(v.keys(ev), v.values(ev))}
         found = constant(v)

@@ -15,6 +15,7 @@ from . import attributes
 from . import data_model as model
 from .decode import PREFIXES, VERSION, Instruction
 from .frame import Frame, Handled, Yielded
+from .polyfills import match_class
 from .values import NONE, NULL, TRUE, Cell, Const, Dict, Function, List, Obj, Raised, Set, Tuple
 from .values import Value, const_bool, new_exception, python_value, refuse
 
@@ -228,10 +229,6 @@ DELETE_SUBSCR = does(2, model.delitem)
 STORE_SLICE = does(
     4, lambda ev, value, of, a, b: model.setitem(ev, of, model.make_slice(a, b, NONE), value)
 )
-
-
-COMPARISONS = {"<": "__lt__", "<=": "__le__", "==": "__eq__", "!=": "__ne__"}
-COMPARISONS |= {">": "__gt__", ">=": "__ge__"}
 
 
 def COMPARE_OP(f: Frame, inst: Instruction) -> None:
@@ -595,7 +592,7 @@ def MATCH_KEYS(f: Frame, inst: Instruction) -> None:
 
 def MATCH_CLASS(f: Frame, inst: Instruction) -> None:
     subject, cls, names = f.popn(3)
-    f.push(model.match_class(f.ev, subject, cls, inst.arg, model.unpack(f.ev, names)))
+    f.push(model.inlined(f.ev, match_class, subject, cls, Const(inst.arg), names))
 
 
 HANDLERS: dict[str, Handler] = {

@@ -6,8 +6,9 @@ accept, so that the call is refused instead.
 
 import collections
 import functools
-import itertools
+import importlib.util
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -26,66 +27,24 @@ def replaces(*originals: Any) -> Callable[[Callable[..., Any]], Callable[..., An
     return register
 
 
+def without(c_half: str, name: str) -> Any:
+    """A module of the standard library as it is in Python, before C replaces what it has too."""
+    spec: Any = importlib.util.find_spec(name)
+    module = importlib.util.module_from_spec(spec)
+    replaced, sys.modules[c_half] = sys.modules[c_half], None  # type: ignore[assignment]
+    spec.loader.exec_module(module)
+    sys.modules[c_half] = replaced
+    return module
+
+
+in_python = without("_operator", "operator")
+for _name in in_python.__all__:
+    POLYFILLS[getattr(operator, _name)] = getattr(in_python, _name)
+POLYFILLS[type({}.items()).__contains__] = collections.abc.Sequence.__contains__
 missing = object()
 
 
-def iterate_by_index(sequence: Any) -> Iterator[Any]:
-    """The old protocol: __getitem__ until IndexError."""
-    i = 0
-    while True:
-        try:
-            item = sequence[i]
-        except IndexError:
-            return
-        yield item
-        i += 1
-
-
 # ---------------------------------------------------------------- builtins
-@replaces(enumerate)
-def enumerate_(iterable: Any, start: int = 0) -> Iterator[Any]:
-    i = start
-    for item in iterable:
-        yield i, item
-        i += 1
-
-
-@replaces(zip)
-def zip_(*iterables: Any, strict: bool = False) -> Iterator[Any]:
-    iterators = [iter(i) for i in iterables]
-    while iterators:
-        items = []
-        for position, it in enumerate(iterators):
-            try:
-                items.append(next(it))
-            except StopIteration:
-                if strict:
-                    check_zip(iterators, position)
-                return
-        yield tuple(items)
-
-
-def check_zip(iterators: list[Any], position: int) -> None:
-    if position:
-        raise ValueError(f"zip() argument {position + 1} is shorter than argument 1")
-    for other in range(1, len(iterators)):
-        if next(iterators[other], missing) is not missing:
-            raise ValueError(f"zip() argument {other + 1} is longer than argument 1")
-
-
-@replaces(map)
-def map_(function: Any, *iterables: Any) -> Iterator[Any]:
-    for args in zip(*iterables):
-        yield function(*args)
-
-
-@replaces(filter)
-def filter_(function: Any, iterable: Any) -> Iterator[Any]:
-    for item in iterable:
-        if item if function is None else function(item):
-            yield item
-
-
 @replaces(reversed)
 def reversed_(sequence: Any) -> Iterator[Any]:
     if isinstance(sequence, COPIED):
@@ -100,106 +59,7 @@ def reversed_(sequence: Any) -> Iterator[Any]:
 COPIED: Any = (dict, collections.deque, collections.abc.MappingView)
 
 
-@replaces(any)
-def any_(iterable: Any) -> bool:
-    for item in iterable:  # noqa: SIM110
-        if item:
-            return True
-    return False
-
-
-@replaces(all)
-def all_(iterable: Any) -> bool:
-    for item in iterable:  # noqa: SIM110
-        if not item:
-            return False
-    return True
-
-
-def sum_(iterable: Any, start: Any) -> Any:
-    total = start
-    for item in iterable:
-        total = total + item
-    return total
-
-
-def extreme(name: str, better: Callable[[Any, Any], bool]) -> Callable[..., Any]:
-    def find(*args: Any, key: Any = None, default: Any = missing) -> Any:
-        items = args[0] if len(args) == 1 else args
-        best = best_key = missing
-        for item in items:
-            k = item if key is None else key(item)
-            if best is missing or better(k, best_key):
-                best, best_key = item, k
-        if best is missing:
-            if default is missing:
-                raise ValueError(f"{name}() arg is an empty sequence")
-            return default
-        return best
-
-    return find
-
-
-POLYFILLS |= {max: extreme("max", operator.gt), min: extreme("min", operator.lt)}
-
-
 # ---------------------------------------------------------------- sequences and dictionaries
-@replaces(list.index, tuple.index, collections.deque.index)
-def index(self: Any, value: Any, start: int = 0, stop: int | None = None) -> int:
-    for i in range(len(self))[start:stop]:
-        if self[i] is value or self[i] == value:
-            return i
-    if isinstance(self, tuple):
-        raise ValueError("tuple.index(x): x not in tuple")
-    raise ValueError(f"{value!r} is not in {'list' if isinstance(self, list) else 'deque'}")
-
-
-@replaces(list.count, tuple.count, collections.deque.count)
-def count(self: Any, value: Any) -> int:
-    n = 0
-    for item in self:
-        if item is value or item == value:
-            n += 1
-    return n
-
-
-@replaces(list.remove, collections.deque.remove)
-def remove(self: Any, value: Any) -> None:
-    for i in range(len(self)):
-        if self[i] is value or self[i] == value:
-            del self[i]
-            return
-    raise ValueError("list.remove(x): x not in list")
-
-
-@replaces(list.__contains__, tuple.__contains__, collections.deque.__contains__)
-@replaces(type({}.items()).__contains__)
-def sequence_contains(self: Any, value: Any) -> bool:
-    for item in self:  # noqa: SIM110
-        if item is value or item == value:
-            return True
-    return False
-
-
-def sequence_order(kind: Any, op: Callable[[Any, Any], Any]) -> Any:
-    equality = op is operator.eq or op is operator.ne
-
-    def compare(self: Any, other: Any) -> Any:
-        if not isinstance(other, kind):
-            return NotImplemented
-        for a, b in zip(self, other):
-            if not (a is b or a == b):
-                return op is operator.ne if equality else op(a, b)
-        return op(len(self), len(other))
-
-    return compare
-
-
-for _kind in (list, tuple, collections.deque):
-    for _op in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
-        POLYFILLS[getattr(_kind, f"__{_op.__name__}__")] = sequence_order(_kind, _op)
-
-
 @replaces(dict.__dict__["fromkeys"], collections.OrderedDict.__dict__["fromkeys"])
 def fromkeys(cls: Any, keys: Any, value: Any = None) -> Any:
     made = cls()
@@ -258,28 +118,6 @@ def dict_ior(self: Any, other: Any) -> Any:
     return self
 
 
-@replaces(dict.__eq__)
-def dict_eq(self: Any, other: Any) -> Any:
-    if not isinstance(other, dict):
-        return NotImplemented
-    if len(self) != len(other):
-        return False
-    for key, value in self.items():
-        if key not in other:
-            return False
-        found = other[key]
-        if not (found is value or found == value):
-            return False
-    return True
-
-
-@replaces(collections.OrderedDict.__eq__)
-def ordered_eq(self: Any, other: Any) -> Any:
-    if isinstance(other, collections.OrderedDict) and list(self) != list(other):
-        return False
-    return dict.__eq__(self, other)
-
-
 @replaces(object.__ne__, dict.__ne__, collections.OrderedDict.__ne__)
 def not_equal(self: Any, other: Any) -> Any:
     cls: Any = type(self)
@@ -288,108 +126,9 @@ def not_equal(self: Any, other: Any) -> Any:
 
 
 # ---------------------------------------------------------------- functools, operator, itertools
-@replaces(functools.reduce)
-def reduce(function: Any, iterable: Any, initial: Any = missing, /) -> Any:
-    it = iter(iterable)
-    if initial is missing:
-        try:
-            value = next(it)
-        except StopIteration:
-            raise TypeError("reduce() of empty iterable with no initial value") from None
-    else:
-        value = initial
-    for item in it:
-        value = function(value, item)
-    return value
-
-
 @replaces(functools.partial.__call__)
 def partial_call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
     return self.func(*self.args, *args, **{**self.keywords, **kwargs})
-
-
-@replaces(operator.itemgetter)
-def itemgetter(*items: Any) -> Any:
-    if len(items) == 1:
-        return lambda of: of[items[0]]
-    return lambda of: tuple(of[i] for i in items)
-
-
-@replaces(operator.attrgetter)
-def attrgetter(*names: str) -> Any:
-    def get(of: Any, path: str) -> Any:
-        for name in path.split("."):
-            of = getattr(of, name)
-        return of
-
-    if len(names) == 1:
-        return lambda of: get(of, names[0])
-    return lambda of: tuple(get(of, name) for name in names)
-
-
-@replaces(itertools.chain)
-def chain(*iterables: Any) -> Iterator[Any]:
-    for iterable in iterables:
-        yield from iterable
-
-
-@replaces(itertools.chain.from_iterable)
-def chain_from(iterables: Any) -> Iterator[Any]:
-    for iterable in iterables:
-        yield from iterable
-
-
-@replaces(itertools.repeat)
-def repeat(item: Any, times: int | None = None) -> Iterator[Any]:
-    while times is None or times > 0:
-        yield item
-        times = None if times is None else times - 1
-
-
-@replaces(itertools.count)
-def count_from(start: Any = 0, step: Any = 1) -> Iterator[Any]:
-    while True:
-        yield start
-        start = start + step
-
-
-@replaces(itertools.islice)
-def islice(iterable: Any, *args: Any) -> Iterator[Any]:
-    s = slice(*args)
-    start, stop, step = s.start or 0, s.stop, s.step or 1
-    it, i, wanted = iter(iterable), 0, start
-    while stop is None or i < stop:
-        try:
-            item = next(it)
-        except StopIteration:
-            return
-        if i == wanted:
-            yield item
-            wanted += step
-        i += 1
-
-
-@replaces(itertools.product)
-def product(*iterables: Any, repeat: int = 1) -> Iterator[Any]:
-    results: list[Any] = [()]
-    for pool in [tuple(i) for i in iterables] * repeat:
-        results = [(*done, item) for done in results for item in pool]
-    yield from results
-
-
-@replaces(itertools.accumulate)
-def accumulate(iterable: Any, function: Any = operator.add, *, initial: Any = None) -> Any:
-    it = iter(iterable)
-    total = initial
-    if initial is None:
-        try:
-            total = next(it)
-        except StopIteration:
-            return
-    yield total
-    for item in it:
-        total = function(total, item)
-        yield total
 
 
 @replaces(types.GeneratorType.close)
@@ -399,6 +138,22 @@ def close(self: Any) -> None:
     except (GeneratorExit, StopIteration):
         return
     raise RuntimeError("generator ignored GeneratorExit")
+
+
+def match_class(subject: Any, cls: Any, n: int, names: tuple[str, ...]) -> Any:
+    """`case cls(n patterns, names=...)`: what is to be matched, None where it is no such object."""
+    if not isinstance(subject, cls):
+        return None
+    own = n == 1 and cls in MATCHES_SELF
+    positional = () if own or not n else cls.__match_args__[:n]
+    try:
+        found = [getattr(subject, name) for name in (*positional, *names)]
+    except AttributeError:
+        return None
+    return (subject, *found) if own else tuple(found)
+
+
+MATCHES_SELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
 # ---------------------------------------------------------------- torch
@@ -437,12 +192,3 @@ def size_radd(self: Any, other: Any) -> Any:
 
 if hasattr(torch.Size, "__radd__"):  # newer torch
     POLYFILLS[torch.Size.__radd__] = size_radd
-
-
-@replaces(torch.nn.Module.__getattr__)
-def module_getattr(self: Any, name: str) -> Any:
-    for table in ("_parameters", "_buffers", "_modules"):
-        entries = self.__dict__.get(table)
-        if entries is not None and name in entries:
-            return entries[name]
-    raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 
 # Modules whose Python functions are nodes too.
 FUNCTIONAL = ("torch.functional", "torch.nn.functional", "torch._lowrank", "torch.nn._VF")
-# C functions that act on torch's state rather than on tensors: ambient modes are tracked (below).
-STATEFUL = """manual_seed seed initial_seed set_rng_state get_rng_state set_default_dtype
-set_default_device set_default_tensor_type use_deterministic_algorithms set_num_threads
-_C._set_grad_enabled set_grad_enabled set_printoptions save load compile from_numpy as_tensor_none
-set_flush_denormal set_deterministic_debug_mode set_float32_matmul_precision from_file frombuffer
-from_dlpack to_dlpack init_num_threads""".split()
 # Tensor methods that depend on data, leave the graph, or change what others see of the tensor.
 REFUSED_METHODS = dict.fromkeys(
     "item tolist numpy __array__ __bool__ __int__ __float__ __index__ __complex__".split(),
@@ -91,8 +85,6 @@ def call_operator(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value
         if name.startswith("__"):
             return ev.graph.call(ev, real, args, kwargs)
         return ev.graph.call(ev, name, args, kwargs)
-    if name in STATEFUL:
-        refuse(f"torch.{name} acts on torch's own state")
     if isinstance(real, FunctionType) and any(isinstance(a, Function | Method) for a in args):
         return ev.inline(ev.wrap(real, None), args, kwargs)  # type: ignore[arg-type]
     return ev.graph.call(ev, real, args, kwargs)
@@ -171,6 +163,8 @@ _NESTING = (torch.autocast_increment_nesting, torch.autocast_decrement_nesting)
 rule(*_NESTING)(lambda ev: Const(1))
 
 
+for _reader in (torch.from_numpy, torch.from_file, torch.frombuffer):
+    REFUSED_CALLS[_reader] = ("makes a tensor of memory that the graph does not know", "")
 REFUSED_CALLS[torch._C._InferenceMode] = ("enters inference mode", "use torch.no_grad()")
 STATE = """_are_functorch_transforms_active _is_torch_function_mode_enabled _get_cudnn_enabled
 _is_torch_function_enabled _len_torch_function_stack _len_torch_dispatch_stack
@@ -215,7 +209,7 @@ def _function_apply(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value
         refuse(f"the autograd.Function {cls.real.__name__}, with gradients")
     if kwargs or any(isinstance(a, Sequence | Dict) for a in args):
         refuse(f"these arguments of {cls.real.__name__}.apply")
-    return model.call(ev, ev.wrap(polyfills.apply_without_grad, None), [cls, *args], {})
+    return model.inlined(ev, polyfills.apply_without_grad, cls, *args)
 
 
 def disabled(real: Any) -> str | None:

@@ -11,5 +11,5 @@ from .base import Tensor as Tensor, throw as throw, trusted as trusted
 from .containers import Dict as Dict, List as List, Sequence as Sequence, keyed as keyed
 from .containers import Set as Set, Slice as Slice, Tuple as Tuple, View as View, key_of as key_of
 from .functions import Cell as Cell, Function as Function, Generator as Generator
-from .functions import Iterator as Iterator, Method as Method, Super as Super
+from .functions import Iterator as Iterator, Method as Method, Stepped as Stepped, Super as Super
 from .functions import iterator as iterator, snapshot_iterator as snapshot_iterator

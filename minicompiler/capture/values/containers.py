@@ -68,10 +68,10 @@ class List(Sequence):
 class Slice(Obj):
     def __init__(self, parts: list[Value]) -> None:
         super().__init__(slice)
-        self.parts = parts
+        self.fields = dict(zip(("start", "stop", "step"), parts))
 
     def constant(self) -> Any:
-        return slice(*(p.constant() for p in self.parts))
+        return slice(*(p.constant() for p in self.fields.values()))
 
 
 class Identity:

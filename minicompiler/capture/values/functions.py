@@ -116,6 +116,20 @@ class Iterator(Obj):
         return found
 
 
+class Stepped(Iterator):
+    """One of Python's own iterators at work on values; `origin` makes it again while unstarted."""
+
+    def __init__(
+        self, cls: type, read: Callable[[int], Value | None], origin: tuple[Value, Any, Any]
+    ) -> None:
+        super().__init__(cls, read, origin[0])
+        self.origin = origin
+
+    @property
+    def started(self) -> bool:
+        return self.index > 0
+
+
 def iterator(ev: "E", of: Sequence | Const) -> Iterator:
     """Of a sequence, which may grow meanwhile, or a range, str, bytes."""
     kind = tuple if isinstance(of, Tuple) else list
