@@ -7,7 +7,7 @@ Invariant: nothing that the user can see has happened when this returns.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -77,7 +77,6 @@ class Attempt:
     break_at: int | None = None
     reason: str = ""
     where: str = ""
-    tried: list[int] = field(default_factory=list)
 
 
 def convert(
@@ -175,9 +174,9 @@ def break_step(frame: Frame, at: int) -> int:
     """Where to break for the sake of step `at`: inside a loop, where the loop is first entered."""
     index = frame.steps[at] if at < len(frame.steps) else frame.inst.index
     loop = frame.code.loop_around(index)
-    if loop is None or loop.head not in frame.steps:
+    if loop is None or loop.start not in frame.steps:
         return at
-    return frame.steps.index(loop.head)
+    return frame.steps.index(loop.start)
 
 
 HEAD = {"COPY_FREE_VARS", "RESUME", "LOAD_CONST", "LOAD_FAST", "PUSH_NULL", "JUMP_FORWARD"}
@@ -353,19 +352,10 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
         step = handled.raised[0] if handled.raised else 0
         raise Unbuildable(step, "a graph break while an exception is being handled")
     layout = tuple(v is not NULL for v in frame.stack)
-    live = tuple(n for n in sorted(frame.code.live[inst.index]) if n in frame.locals)
-    entry = Entry(frame.code.code, inst.index, layout, live)
-    loop = frame.code.loop_around(inst.index)
-    if loop is not None:
-        exits = loop_exits(frame, entry, loop.head, loop.last)
-    else:
-        exits = {
-            j: resumed(frame, j, after(inst, layout, j == inst.target))
-            for j in frame.code.successors(inst.index)
-        }
-    landing = enter(entry, exits, ev.f_globals, f"_eager_{inst.index}")
+    entry = entered(frame, inst.index, layout)
+    landing = enter(entry, exits(frame, entry), ev.f_globals, f"_eager_{inst.index}")
     stack = [text.value(v) for v in frame.stack if v is not NULL]
-    passed = [text.value(frame.locals[n]) for n in live]
+    passed = [text.value(frame.locals[n]) for n in entry.live]
     closure = [text.value(frame.cells[n]) for n in cells(frame.code.code)]
     text.effects()
     if closure:
@@ -376,19 +366,22 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     text.after.append(f"return {make}({', '.join([*stack, *passed])})")
 
 
-def resumed(frame: Frame, index: int, layout: tuple[bool, ...]) -> Entry:
+def entered(frame: Frame, index: int, layout: tuple[bool, ...]) -> Entry:
     live = tuple(n for n in sorted(frame.code.live[index]) if n in frame.locals)
     return Entry(frame.code.code, index, layout, live)
 
 
-def loop_exits(frame: Frame, entry: Entry, head: int, last: int) -> dict[int, Entry]:
-    """A loop that breaks runs eagerly as a whole; what follows it is captured, where all that it
-    needs is bound before the loop."""
-    exits = {}
-    for index, depth in frame.code.depths(entry.index, len(entry.layout), last).items():
-        if head <= index <= last:
-            continue
-        layout = (*entry.layout[:depth], *[True] * (depth - len(entry.layout)))
-        if frame.code.live[index] <= set(frame.locals):
-            exits[index] = resumed(frame, index, layout)
-    return exits
+def exits(frame: Frame, entry: Entry) -> dict[int, Entry]:
+    """How the resume functions are entered. A loop that breaks runs eagerly as a whole; what
+    follows it is captured, where all that it needs is bound before the loop."""
+    code, layout = frame.code, entry.layout
+    loop = code.loop_around(entry.index)
+    eager = loop or range(entry.index, entry.index + 1)
+    found = {}
+    for index, depth in code.depths(entry.index, len(layout), eager).items():
+        if loop is None and index not in eager:
+            behind = after(code.instructions[entry.index], layout, depth)
+            found[index] = entered(frame, index, behind)
+        elif index not in eager and code.live[index] <= set(frame.locals):
+            found[index] = entered(frame, index, (*layout, *[True] * depth)[:depth])
+    return found

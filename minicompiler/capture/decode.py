@@ -6,8 +6,8 @@ every `Instruction` can be entered with nothing but a stack and locals.
 """
 
 import dis
+import re
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import CodeType
@@ -17,10 +17,11 @@ VERSION = sys.version_info[:2]
 # What only prepares the next instruction: never a place to enter code.
 PREFIXES = frozenset({"CACHE", "EXTENDED_ARG", "KW_NAMES", "PRECALL"})
 ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
-READS_LOCAL = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR", "DELETE_FAST"})
-READS_LOCAL |= {"LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
+ENDS |= {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
 
-WRITES_LOCAL = frozenset({"STORE_FAST", "STORE_FAST_MAYBE_NULL", "STORE_FAST_STORE_FAST"})
+
+# what LOAD_FAST, STORE_FAST_LOAD_FAST etc. do, one after the other
+FAST = re.compile("(LOAD|STORE|DELETE)_FAST")
 
 
 def parameters(code: CodeType) -> tuple[str, ...]:
@@ -44,12 +45,6 @@ class Instruction:
     target: int = -1  # index a jump goes to
     kwnames: tuple[str, ...] = ()
 
-    @property
-    def unconditional(self) -> bool:
-        return self.target >= 0 and (
-            self.opname.startswith("JUMP_") and not self.opname.startswith("JUMP_IF")
-        )
-
     def effect(self, jump: bool) -> int:
         """By how much the stack grows."""
         if self.opname == "CALL" and VERSION == (3, 11):
@@ -58,32 +53,14 @@ class Instruction:
         return dis.stack_effect(self.opcode, argument, jump=jump)
 
 
-@dataclass(frozen=True, slots=True)
-class Handler:
-    """Instructions first..last (inclusive) are covered; `depth` items stay on the stack."""
-
-    first: int
-    last: int
-    target: int
-    depth: int
-    lasti: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A backward jump's span: `head` is entered each time round, `last` jumps back to it."""
-
-    head: int
-    last: int
-
-
 class Code:
     def __init__(self, code: CodeType) -> None:
         self.code = code
         self.instructions: list[Instruction] = []
         self.at: dict[int, int] = {}  # offset -> index
         self._decode()
-        self.handlers = list(self._exception_table())
+        table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+        self.handlers = [entry._replace(target=self.at[entry.target]) for entry in table]
 
     def _decode(self) -> None:
         line, raw, kwnames = self.code.co_firstlineno, 0, ()
@@ -113,80 +90,66 @@ class Code:
             if made.opcode in jumps:
                 made.target = self.at[made.argval]
 
-    def _exception_table(self) -> Iterator[Handler]:
-        for entry in dis._parse_exception_table(self.code):  # type: ignore[attr-defined]
-            covered = [i for offset, i in self.at.items() if entry.start <= offset < entry.end]
-            if covered:
-                target = self.at[entry.target]
-                yield Handler(min(covered), max(covered), target, entry.depth, entry.lasti)
-
-    def handler(self, index: int) -> Handler | None:
-        return next((h for h in self.handlers if h.first <= index <= h.last), None)
+    def handler(self, index: int) -> Any:
+        """Where exceptions go: `target` (an index), with `depth` items left on the stack, and
+        `lasti`, the place, if that is true; None: out of the frame."""
+        at = self.instructions[index].offset
+        return next((h for h in self.handlers if h.start <= at < h.end), None)
 
     def successors(self, index: int) -> list[int]:
         """Indices that may run after this one, exception handlers apart."""
         inst = self.instructions[index]
         after = [] if inst.target < 0 else [inst.target]
-        if inst.opname not in ENDS and not inst.unconditional:
+        if inst.opname not in ENDS:
             after.append(index + 1)
         return after
 
     @cached_property
-    def loops(self) -> list[Loop]:
-        """Outermost loops; overlapping spans count as one."""
-        merged: list[Loop] = []
+    def loops(self) -> list[range]:
+        """Outermost loops, from where each is entered to its last jump back; overlapping ones count
+        as one."""
+        merged: list[range] = []
         jumps = [i for i in self.instructions if 0 <= i.target <= i.index]
         # A jump back out of an exception handler (continue) leads to a head that others have too.
         for inst in sorted(jumps, key=lambda i: i.target):
             if inst.opname == "JUMP_BACKWARD_NO_INTERRUPT":
                 continue  # yield from
-            if merged and inst.target <= merged[-1].last:
-                merged[-1] = Loop(merged[-1].head, max(merged[-1].last, inst.index))
-            else:
-                merged.append(Loop(inst.target, inst.index))
+            start, stop = inst.target, inst.index + 1
+            if merged and start < merged[-1].stop:
+                start, stop = merged[-1].start, max(merged.pop().stop, stop)
+            merged.append(range(start, stop))
         return merged
 
-    def loop_around(self, index: int) -> Loop | None:
-        return next((loop for loop in self.loops if loop.head <= index <= loop.last), None)
+    def loop_around(self, index: int) -> range | None:
+        return next((loop for loop in self.loops if index in loop), None)
 
     @cached_property
     def live(self) -> list[frozenset[str]]:
         """Local names (not cells) that may be read at or after each instruction."""
-        reads: list[frozenset[str]] = []
-        writes: list[frozenset[str]] = []
-        for inst in self.instructions:
-            names = inst.argval if isinstance(inst.argval, tuple) else (inst.argval,)
-            stored = names if inst.opname in WRITES_LOCAL else ()
-            loaded = names if inst.opname in READS_LOCAL else ()
-            if inst.opname == "STORE_FAST_LOAD_FAST":
-                stored, loaded = names[:1], names[1:]
-            writes.append(frozenset(stored))
-            reads.append(frozenset(loaded) - frozenset(stored))
+        none = frozenset[str]()
         n = len(self.instructions)
-        live: list[frozenset[str]] = [frozenset()] * (n + 1)
-        before: list[frozenset[str]] = []
+        live, before = [none] * (n + 1), [none]
         while live != before:
             before = list(live)
-            for i in reversed(range(n)):
+            for i, inst in reversed(list(enumerate(self.instructions))):
                 handler = self.handler(i)
                 after = [*self.successors(i), *([handler.target] if handler else [])]
-                out = frozenset[str]().union(*(live[j] for j in after))
-                live[i] = reads[i] | (out - writes[i])
+                live[i] = none.union(*(live[j] for j in after))
+                names = inst.argval if isinstance(inst.argval, tuple) else (inst.argval,)
+                for does, name in reversed(list(zip(FAST.findall(inst.opname), names))):
+                    live[i] = live[i] - {name} if does == "STORE" else live[i] | {name}
         return live
 
-    def depths(self, index: int, depth: int, last: int) -> dict[int, int]:
-        """Stack depth at every instruction reached from `index` by jumps, within the span up to
-        `last` and one step out of it."""
+    def depths(self, index: int, depth: int, span: range) -> dict[int, int]:
+        """Stack depth at every instruction reached from `index` by jumps, within the rest of the
+        span and one step out of it."""
         found, todo = {index: depth}, [index]
-        while todo:
-            i = todo.pop()
-            if not index <= i <= last:
-                continue
+        for i in todo:
             inst = self.instructions[i]
             for j in self.successors(i):
                 if j not in found:
                     found[j] = found[i] + inst.effect(jump=j == inst.target)
-                    todo.append(j)
+                    todo += [j] if index <= j < span.stop else []
         return found
 
 

@@ -1,14 +1,16 @@
 """One frame under evaluation: stack, locals, cells, and the loop over its instructions."""
 
-from types import CodeType
-from typing import TYPE_CHECKING, NoReturn
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import Unsupported
-from .decode import Code, Instruction, decode
+from .decode import Code, Instruction, decode, parameters
 from .values import Cell, Const, Dict, Function, Lazy, Obj, Raised, Tuple, Value, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation
+
+LOCALS: Any = lambda: locals()  # given other parameters, it binds them
 
 
 class BreakHere(Exception):
@@ -73,43 +75,31 @@ class Frame:
 
     # ---------------------------------------------------------------- arguments
     def bind(self, fn: Function, args: list[Value], kwargs: dict[str, Value]) -> None:
-        """Arguments to parameters as CPython does it; a call that does not fit is refused."""
-        code = fn.code
-        names = code.co_varnames
-        count, kwonly = code.co_argcount, code.co_kwonlyargcount
-        positional, keyword_only = names[:count], names[count : count + kwonly]
-        given: dict[str, Value | Lazy] = dict(zip(positional, args))
-        extra: dict[str, Value] = {}
-        bindable = {*positional[code.co_posonlyargcount :], *keyword_only}
-        for name, value in kwargs.items():
-            if name in bindable and name not in given:
-                given[name] = value
-            elif name in bindable or not code.co_flags & 0x08:
-                refuse(f"the call does not fit the parameters of {fn.name}: {name!r}")
+        """Arguments to parameters by CPython itself; a call that does not fit is refused."""
+        code, names = fn.code, parameters(fn.code)
+        kinds = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_qualname")
+        same: Any = {kind: getattr(code, kind) for kind in kinds}
+        stars = code.co_flags & (0x04 | 0x08)
+        flags, count = LOCALS.__code__.co_flags | stars, code.co_argcount + code.co_kwonlyargcount
+        same |= dict(co_varnames=names, co_nlocals=len(names), co_flags=flags)
+        bind = FunctionType(LOCALS.__code__.replace(**same), LOCALS.__globals__)
+        if isinstance(fn.defaults, Tuple):
+            bind.__defaults__ = tuple(fn.defaults.read(self.ev))
+        if isinstance(fn.kwdefaults, Dict):
+            found = {n: fn.kwdefaults.get(self.ev, Const(n)) for n in names[:count]}
+            bind.__kwdefaults__ = {n: v for n, v in found.items() if v is not None}
+        try:
+            self.locals = bind(*args, **kwargs)
+        except TypeError as error:
+            refuse(str(error))
+        for name in names[count:]:
+            rest: Any = self.locals[name]
+            if isinstance(rest, tuple):
+                self.locals[name] = Tuple(list(rest))
             else:
-                extra[name] = value
-        if len(args) > count and not code.co_flags & 0x04:
-            refuse(f"too many arguments for {fn.name}")
-        defaults = fn.defaults.read(self.ev) if isinstance(fn.defaults, Tuple) else []
-        for name, default in zip(positional[count - len(defaults) :], defaults):
-            given.setdefault(name, default)
-        for name in keyword_only:
-            if name not in given and isinstance(fn.kwdefaults, Dict):
-                found = fn.kwdefaults.get(self.ev, Const(name))
-                if found is not None:
-                    given[name] = found
-        if missing := [n for n in (*positional, *keyword_only) if n not in given]:
-            refuse(f"{fn.name} is called without {', '.join(map(repr, missing))}")
-        after = count + kwonly
-        if code.co_flags & 0x04:
-            given[names[after]] = Tuple(args[count:])
-            after += 1
-        if code.co_flags & 0x08:
-            rest = Dict()
-            for name, value in extra.items():
-                rest.set(self.ev, Const(name), value)
-            given[names[after]] = rest
-        self.locals = given
+                self.locals[name] = named = Dict()
+                for key, value in rest.items():
+                    named.set(self.ev, Const(key), value)
 
     def make_cells(self) -> None:
         """Cells of this frame's own captured variables; parameters among them move in."""
@@ -186,7 +176,7 @@ class Frame:
         if handler is None:
             return False
         # every generator of Python 3.12 and later has a handler that turns StopIteration
-        return self.code.instructions[handler.target].opname != "CALL_INTRINSIC_1"
+        return bool(self.code.instructions[handler.target].opname != "CALL_INTRINSIC_1")
 
     def throw_in(self, raised: Raised) -> Value:
         self.inst = self.code.instructions[max(self.index - 1, 0)]

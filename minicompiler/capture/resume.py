@@ -28,12 +28,8 @@ LANDINGS: set[CodeType] = set()
 VALUE, NULL_SLOT = True, False
 Layout = tuple[bool, ...]  # what each stack slot holds, bottom first
 
-PUSHES = dict.fromkeys(
-    """STORE_ATTR STORE_SUBSCR STORE_SLICE STORE_GLOBAL STORE_DEREF STORE_FAST DELETE_ATTR
-    DELETE_SUBSCR DELETE_GLOBAL POP_TOP LIST_EXTEND SET_UPDATE DICT_UPDATE DICT_MERGE LIST_APPEND
-    SET_ADD MAP_ADD""".split(),
-    0,
-) | {"BEFORE_WITH": 2, "LOAD_SPECIAL": 2}
+# With an odd argument they push a NULL, too.
+CALLEES = {"LOAD_GLOBAL", *(("LOAD_ATTR", "LOAD_SUPER_ATTR") if VERSION >= (3, 12) else ())}
 
 
 @dataclass(frozen=True)
@@ -51,23 +47,15 @@ def cells(code: CodeType) -> tuple[str, ...]:
     return (*code.co_cellvars, *code.co_freevars)
 
 
-def after(inst: Instruction, layout: Layout, jump: bool) -> Layout:
-    """Stack layout behind an instruction that runs in Python."""
-    effect = inst.effect(jump)
-    if inst.opname == "LOAD_METHOD" or (
-        inst.opname in ("LOAD_ATTR", "LOAD_SUPER_ATTR") and VERSION >= (3, 12) and inst.arg & 1
-    ):
-        left = layout[: len(layout) + effect - 2]
-        return (*left, *((NULL_SLOT, VALUE) if VERSION < (3, 13) else (VALUE, NULL_SLOT)))
-    pushes = PUSHES.get(inst.opname, 1)
-    if inst.opname.startswith("UNPACK_SEQUENCE"):
-        pushes = inst.arg
-    elif inst.opname == "UNPACK_EX":
-        pushes = (inst.arg & 0xFF) + (inst.arg >> 8) + 1
-    elif "JUMP" in inst.opname or (jump and effect < 0):  # also FOR_ITER at the end
-        pushes = 0
-    size = len(layout) + effect
-    return (*layout[: size - pushes], *[VALUE] * pushes)
+def after(inst: Instruction, layout: Layout, depth: int) -> Layout:
+    """Stack layout, `depth` high, behind an instruction that runs in Python. Only calls take NULLs
+    away."""
+    layout = (*layout, *[VALUE] * depth)[:depth]
+    if "CALL" in inst.opname:
+        return (*layout[:-1], VALUE)
+    if inst.opname == "LOAD_METHOD" or (inst.opname in CALLEES and inst.arg & 1):
+        return (*layout[:-2], *((NULL_SLOT, VALUE) if VERSION < (3, 13) else (VALUE, NULL_SLOT)))
+    return layout
 
 
 def call(function: Iterable[Instr], arguments: list[Instr], n: int) -> Iterable[Instr]:
@@ -132,7 +120,6 @@ def _body(
     entry_raw = decoded.instructions[entry.index].raw
     leave = {decoded.instructions[i].raw: label for i, label in tails.items()}
     raw = -1
-    in_head = True
     open_try: TryBegin | None = None
     renamed: dict[int, TryBegin] = {}
     for item in original:
@@ -152,9 +139,6 @@ def _body(
                     yield target
             if raw in leave:
                 yield from [Instr("LOAD_CONST", True), Instr(IF_TRUE, leave[raw])]
-            if in_head and item.name in ("MAKE_CELL", "COPY_FREE_VARS", "RESUME"):
-                in_head = item.name != "RESUME"
-                continue
             if isinstance(item.arg, CellVar):
                 item = Instr(item.name, FreeVar(item.arg.name), location=item.location)
             if rewrite and raw == entry_raw:
