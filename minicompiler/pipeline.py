@@ -72,7 +72,7 @@ def build(graph: fx.GraphModule, name: str) -> Flat:
         record.add("plan", plan)
     with record.stage("codegen"):
         kernels = codegen.generate(plan)
-        wrapper = codegen.wrapper(plan, kernels)
+        wrapper = codegen.wrapper(plan)
         record.add("kernels", kernels)
         record.add("wrapper", wrapper)
     with record.stage("build"):

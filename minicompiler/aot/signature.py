@@ -22,7 +22,6 @@ from torch import Tensor
 from torch._ops import OpOverload
 
 if TYPE_CHECKING:
-    from ..symbolic.expr import Expr
     from ..symbolic.shapes import TensorSpec
 
 
@@ -188,8 +187,7 @@ class Signature:
     """`visible` results come first; `differentiable` are those of them that get a tangent, in the
     order of `tangents`, whose layout the backward was traced for. By tangent, `frees` names those
     that autograd cannot send back any more once this one went, as it frees what they share, and
-    `inside` those on whose way back its result lies. `gradients` says which arguments have one.
-    Saved sizes (`symbols`) follow the saved tensors in the forward's results."""
+    `inside` those on whose way back its result lies. `gradients` says which arguments have one."""
 
     arguments: tuple[Argument, ...]
     outputs: tuple[Output, ...]
@@ -201,7 +199,6 @@ class Signature:
     inside: tuple[frozenset[int], ...] = ()
     gradients: tuple[bool, ...] = ()
     saved: tuple[Saved, ...] = ()
-    symbols: tuple[Expr, ...] = ()
 
     @property
     def trains(self) -> bool:

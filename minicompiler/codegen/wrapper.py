@@ -2,7 +2,7 @@
 
 The text is what `explain` shows and what runs under `config.python_runtime`. It names things as
 Inductor's wrapper does: `call(args)` takes and empties the list of inputs and returns the list of
-outputs; each kernel is a function of its buffers, then its symbols. `runtime` in the text is
+outputs; each kernel is a function of its buffers. `runtime` in the text is
 minicompiler.runtime.python_runtime.
 """
 
@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..errors import Unsupported
-from ..ir.nodes import BufferRef, Computed, Extern, Layout
-from ..symbolic.expr import Expr, Symbol
+from ..ir.nodes import BufferRef, Computed, Extern
+from ..symbolic.expr import Expr
 from ..symbolic.printing import to_python
 
 if TYPE_CHECKING:
     from ..schedule import plan as steps
-    from .source import KernelSource
 
 HEADER = """\
 import math
@@ -34,9 +33,9 @@ from minicompiler.runtime import python_runtime as runtime
 TAKEN = {"args", "call", "math", "runtime", "torch", *keyword.kwlist}
 
 
-def emit(plan: "steps.Plan", sources: "Sequence[KernelSource]") -> str:
+def emit(plan: "steps.Plan") -> str:
     """The module. Its kernels are not in it: the loader puts them beside `call` by name."""
-    writer = _Writer(plan, sources)
+    writer = _Writer(plan)
     body = [*writer.inputs(), *writer.body(), writer.outputs()]
     return HEADER + "\ndef call(args):\n" + "".join(f"    {line}\n" for line in body)
 
@@ -44,9 +43,8 @@ def emit(plan: "steps.Plan", sources: "Sequence[KernelSource]") -> str:
 class _Writer:
     """One handler for each kind of step, named as the step; each yields lines."""
 
-    def __init__(self, plan: "steps.Plan", sources: "Sequence[KernelSource]") -> None:
+    def __init__(self, plan: "steps.Plan") -> None:
         self.plan, self.program = plan, plan.program
-        self.sources = {source.name: source for source in sources}
         self.layouts = dict(plan.program.layouts())
         computed = [o for o in self.program.operations if isinstance(o, Computed)]
         # what is written in place keeps the name of its memory
@@ -66,11 +64,6 @@ class _Writer:
         yield "args.clear()"
         for name in self.program.constants:
             yield f"{self.memory(name)} = constants[{name!r}]"
-        for symbol, source in symbols(self.program.inputs).items():
-            name = self.memory(source[0])
-            what = ".".join([name, *(f"{kind}({d})" for kind, d in [source[1:]] if kind)])
-            if what != symbol:
-                yield f"{symbol} = {what}"
 
     def body(self) -> Iterator[str]:
         for step in self.plan.steps:
@@ -99,8 +92,7 @@ class _Writer:
 
     def Launch(self, step: "steps.Launch") -> Iterator[str]:
         yield from self.origin(node.name for node in step.kernel.nodes)
-        names = list(map(self.memory, step.args))
-        yield f"{step.kernel.name}({', '.join([*names, *self.sources[step.kernel.name].symbols])})"
+        yield f"{step.kernel.name}({', '.join(map(self.memory, step.args))})"
 
     def Call(self, step: "steps.Call") -> Iterator[str]:
         extern = step.extern
@@ -176,23 +168,3 @@ def returns_list(extern: Extern) -> bool:
     """Does the operator return one list of tensors, rather than tensors?"""
     returns = extern.target._schema.returns
     return len(returns) == 1 and isinstance(returns[0].type, torch.ListType)
-
-
-def symbols(inputs: dict[str, Layout | Expr]) -> dict[str, tuple[str, str, int]]:
-    """Where each symbol's value comes from: the input that is it, or (input, "size", dim).
-
-    An input of its own goes before the size of a tensor, the earlier input before the later.
-    """
-    places: list[tuple[Layout | Expr, tuple[str, str, int]]]
-    places = [(value, (name, "", 0)) for name, value in inputs.items()]
-    for name, value in inputs.items():
-        for kind in ("size", "stride") if isinstance(value, Layout) else ():
-            places += [(e, (name, kind, d)) for d, e in enumerate(getattr(value, kind))]
-    found: dict[str, tuple[str, str, int]] = {}
-    for e, place in places:
-        if isinstance(e, Symbol):
-            found.setdefault(e.name, place)
-    needed = {str(s) for e, _ in places if isinstance(e, Expr) for s in e.free}
-    if missing := needed - found.keys():
-        raise Unsupported(f"no input has the size {', '.join(sorted(missing))} of its own")
-    return found

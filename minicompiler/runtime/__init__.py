@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import autograd, build, extension, python_runtime, triton
-from .plan import derive, flatten
+from .plan import flatten
 from .python_runtime import Flat
 
 if TYPE_CHECKING:
@@ -32,18 +32,14 @@ def load(plan: "Plan", sources: "Sequence[KernelSource]", wrapper: str) -> Flat:
         source.name: triton.load(source) for source in sources if source.name not in native
     }
     if made := extension.module():
-        kernels = [native[n].address if n in native else launchers[n] for n in names(sources)]
-        flat = flatten(plan, sources)
-        loaded: Flat = made.Plan(flat, kernels, list(constants.values()), derive(flat))
+        names = [source.name for source in sources]
+        kernels = [native[n].address if n in native else launchers[n] for n in names]
+        loaded: Flat = made.Plan(flatten(plan, sources), kernels, list(constants.values()))
         return loaded
     for source in sources:
         if source.name in native:
             launchers[source.name] = python_runtime.launcher(native[source.name], source)
     return python_runtime.load(wrapper, launchers, constants, plan.program.name)
-
-
-def names(sources: "Sequence[KernelSource]") -> list[str]:
-    return [source.name for source in sources]
 
 
 def bind(
@@ -55,9 +51,3 @@ def bind(
         bound: Callable[..., Any] = made.Function(signature, forward, backward)
         return bound
     return autograd.bind(signature, forward, backward)
-
-
-def tensor_guard() -> Callable[[list[tuple[Any, ...]]], Callable[..., bool]] | None:
-    """The extension's check of tensors (see guard.cpp), or None where Python does it."""
-    made = extension.module()
-    return made.TensorGuard if made else None

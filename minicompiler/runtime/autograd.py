@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Flat: TypeAlias = Callable[[list[Any]], Sequence[Any]]  # takes and empties a list
 Layouts: TypeAlias = "tuple[tuple[int, ...] | None, ...]"  # strides by tangent; None: undefined
 # for tangents like these: the strides that they must be copied to, if they differ, and what then
-# runs on the saved values, the saved sizes and the tangents
+# runs on the saved values and the tangents
 Backward: TypeAlias = Callable[[Layouts], tuple[Layouts, Flat]]
 
 TWICE = (
@@ -64,7 +64,6 @@ def differentiable(signature: Signature, forward: Flat, backward: Backward) -> F
         def forward(ctx: Any, *arguments: Any) -> tuple[Any, ...]:
             results = list(forward(list(arguments)))
             ctx.save_for_backward(*(s.take(arguments, results) for s in signature.saved))
-            ctx.symbols = results[len(results) - len(signature.symbols) :]
             ctx.spent, ctx.kept = set[int](), None
             visible = results[: signature.visible]
             ctx.mark_non_differentiable(
@@ -87,7 +86,7 @@ def differentiable(signature: Signature, forward: Flat, backward: Backward) -> F
                 t if t is None or stride is None else laid_out(t, stride)
                 for t, stride in zip(tangents, used)
             ]
-            gradients = quietly(run)([*saved, *ctx.symbols, *given])
+            gradients = quietly(run)([*saved, *given])
             return tuple(once_only(gradients) if torch.is_grad_enabled() else gradients)
 
     apply: Any = Compiled.apply

@@ -2,36 +2,27 @@
 dtypes, devices, layouts and memory formats; never code.
 
 This is what the run-time extension executes. A tensor lives in a numbered register, inputs first,
-then constants. Sizes and other numbers:
-
-    "symbols": [["input", i, 0] | ["size", i, dim] | ["stride", i, dim]]     found in input i
-    "gpu": the device of the Triton kernels, or null
-    "values":  [text]      what is computed from them, each a Python expression of "names"
-    Number     = int | float | ["value", v]            v counts through symbols, then values
-
-Steps and what an argument of a call may be:
+then constants. Steps, and what an argument of a call may be:
 
     ["alloc", register, dtype, device, [size], [stride]]
     ["reuse", register, old register, dtype, [size], [stride]]
-    ["launch", kernel, [register], how many of these are written in place, [symbol]]
+    ["launch", kernel, [register], how many of these are written in place]
     ["call", operator, overload, [argument] in the order of the schema, [register or -1],
              [[dtype, [size], [stride]] or null]]    what each result must be, where that matters
     ["free", register]
-    argument = None, bool, str, complex, a name of torch's | Number | ["list", [argument]]
+    argument = None, bool, int, float, str, complex, a name of torch's | ["list", [argument]]
              | ["register", r] | ["view", r, [size], [stride], offset] | ["default"]
-    outputs:  argument of the kinds None, bool, register, view, Number
+    outputs:  argument of the kinds None, bool, int, float, register, view
 """
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
 from ..errors import Unsupported
 from ..ir.nodes import BufferRef, Computed, Layout
-from ..symbolic.expr import Expr, Symbol
-from ..symbolic.printing import to_python
+from ..symbolic.expr import Expr
 
 if TYPE_CHECKING:
     from ..codegen.source import KernelSource
@@ -45,15 +36,6 @@ NAMES = torch.dtype, torch.device, torch.layout, torch.memory_format
 def flatten(plan: "steps.Plan", sources: "Sequence[KernelSource]") -> Flat:
     """The flat plan. Raises Unsupported for what it cannot say."""
     return _Flattener(plan, sources).flat()
-
-
-def derive(flat: Flat) -> Callable[..., tuple[Any, ...]] | None:
-    """The values of a flat plan as one function of its symbols; None where there are none."""
-    if not flat["values"]:
-        return None
-    text = f"lambda {', '.join(flat['names'])}: ({', '.join(flat['values'])},)"
-    made: Callable[..., tuple[Any, ...]] = eval(text, {"math": math})
-    return made
 
 
 class _Flattener:
@@ -70,15 +52,11 @@ class _Flattener:
             o.name: o.into for o in operations if isinstance(o, Computed) and o.into is not None
         }
         self.registers: dict[str, int] = {}
-        self.symbols: dict[str, list[Any]] = {}
-        self.values: list[str] = []
-        self.known: dict[Expr, list[Any]] = {}
         self.steps: list[list[Any]] = []
 
     def flat(self) -> Flat:
         for name in (*self.program.inputs, *self.program.constants):
             self.new(name)
-        self.bind_symbols()
         for step in self.plan.steps:
             getattr(self, type(step).__name__)(step)
         gpus = {k.device for k in self.plan.kernels if k.device.type == "cuda"}
@@ -93,10 +71,7 @@ class _Flattener:
             "steps": self.steps,
             "outputs": [self.argument(output) for output in self.program.outputs],
             "gpu": gpus.pop() if gpus else None,
-            "symbols": list(self.symbols.values()),
-            "names": list(self.symbols),
-            "values": self.values,
-            "registers": list(self.registers),
+            "registers": len(self.registers),
         }
 
     def new(self, name: str) -> int:
@@ -108,39 +83,10 @@ class _Flattener:
             name = self.older[name]
         return self.registers[name]
 
-    # ----------------------------------------------------------------------------------- numbers
-
-    def bind_symbols(self) -> None:
-        """Where the values of symbols come from: inputs first, then sizes, then strides."""
-        inputs = [(i, value) for i, value in enumerate(self.program.inputs.values())]
-        tensors = [(i, layout) for i, layout in inputs if isinstance(layout, Layout)]
-        found: list[tuple[Any, list[Any]]] = [(value, ["input", i, 0]) for i, value in inputs]
-        for kind in ("size", "stride"):
-            for i, layout in tensors:
-                found += [(e, [kind, i, d]) for d, e in enumerate(getattr(layout, kind))]
-        for value, source in found:
-            if isinstance(value, Symbol) and value.name not in self.symbols:
-                self.symbols[value.name] = source
-                self.known[value] = ["value", len(self.known)]
-
-    def number(self, e: Expr) -> Any:
-        if e.is_const:
-            return e.const
-        if e not in self.known:
-            missing = {s.name for s in e.free if isinstance(s, Symbol)} - self.symbols.keys()
-            if missing:
-                raise Unsupported(f"no input of {self.program.name} says what {missing} is")
-            self.values.append(to_python(e))
-            self.known[e] = ["value", len(self.known)]
-        return self.known[e]
-
-    def numbers(self, values: Iterable[Expr]) -> list[Any]:
-        return [self.number(e) for e in values]
-
     # ------------------------------------------------------------------------------------- steps
 
     def where(self, layout: Layout) -> list[Any]:
-        return [self.numbers(layout.size), self.numbers(layout.stride)]
+        return [[*map(number, layout.size)], [*map(number, layout.stride)]]
 
     def Alloc(self, step: "steps.Alloc") -> None:
         self.layouts[step.name] = layout = step.layout
@@ -156,10 +102,7 @@ class _Flattener:
     def Launch(self, step: "steps.Launch") -> None:
         kernel = self.kernels[step.kernel.name]
         registers = list(map(self.memory, step.args))
-        sorts = {s.name: s for s in self.known if isinstance(s, Symbol)}
-        symbols = [self.number(sorts.get(s, Symbol(s))) for s in self.sources[kernel].symbols]
-        in_place = len(step.kernel.mutated)
-        self.steps.append(["launch", kernel, registers, in_place, symbols])
+        self.steps.append(["launch", kernel, registers, len(step.kernel.mutated)])
 
     def Call(self, step: "steps.Call") -> None:
         extern = step.extern
@@ -200,7 +143,7 @@ class _Flattener:
         if isinstance(value, BufferRef):
             return self.view(value)
         if isinstance(value, Expr):
-            return self.number(value)
+            return number(value)
         if isinstance(value, (list, tuple)):
             return ["list", [self.argument(v) for v in value]]
         raise Unsupported(f"a plan cannot hold {value!r}")
@@ -212,4 +155,11 @@ class _Flattener:
             return ["register", register]
         if layout.dtype != own.dtype:
             raise Unsupported(f"{ref.name} of {own.dtype} read as {layout.dtype}")
-        return ["view", register, *self.where(layout), self.number(layout.offset)]
+        return ["view", register, *self.where(layout), number(layout.offset)]
+
+
+def number(e: Expr) -> int | float:
+    """Graphs are traced with sizes that are known."""
+    if not e.is_const:
+        raise Unsupported(f"the size {e} is not known before the call")
+    return e.const

@@ -5,7 +5,6 @@ The run-time extension does the same from C++; the tests hold the two against on
 
 import contextlib
 import ctypes
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -67,28 +66,18 @@ def named(name: str) -> AbstractContextManager[Any]:
 
 
 def launcher(kernel: NativeKernel, source: "KernelSource") -> Callable[..., None]:
-    """`kernel` as a function of tensors, then symbols. Raises IndexError where a check fails."""
-    buffers = len(source.args)
-    pointers_type = ctypes.c_void_p * buffers
-    symbols_type = ctypes.c_int64 * len(source.symbols)
+    """`kernel` as a function of tensors. Raises IndexError where a check fails."""
+    pointers_type = ctypes.c_void_p * len(source.args)
 
-    def launch(*args: Any) -> None:
-        pointers = pointers_type(*[tensor.data_ptr() for tensor in args[:buffers]])
-        symbols = symbols_type(*map(_bits, args[buffers:]))
+    def launch(*tensors: torch.Tensor) -> None:
+        pointers = pointers_type(*[tensor.data_ptr() for tensor in tensors])
         with named(source.name):
-            failed = kernel.function(pointers, symbols)
+            failed = kernel.function(pointers, None)
         if failed:
             raise IndexError(source.checks[failed - 1])
 
     launch.__name__ = source.name
     return launch
-
-
-def _bits(symbol: int | float) -> int:
-    """A float symbol travels as the bits of a double."""
-    if isinstance(symbol, float):
-        return int(struct.unpack("<q", struct.pack("<d", symbol))[0])
-    return int(symbol)
 
 
 def load(

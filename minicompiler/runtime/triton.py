@@ -5,7 +5,6 @@ of its content; what Triton makes of it lies in Triton's own cache.
 """
 
 import importlib.util
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +15,11 @@ from . import store
 if TYPE_CHECKING:
     from ..codegen.source import KernelSource
 
-# how a number lies in memory as an argument of a kernel, by Triton's name of its type
-FORMATS = {"i1": "<q", "u1": "<q", "i32": "<q", "i64": "<q", "fp32": "<fxxxx", "fp64": "<d"}
 THREADS = 32  # in a warp
 
 
 class Launcher:
-    """`launch(*buffers, *symbols)` of a kernel's module; it returns before the kernel ends."""
+    """`launch(*buffers)` of a kernel's module; it returns before the kernel ends."""
 
     def __init__(self, name: str, module: Any) -> None:
         self.launch: Callable[..., None] = module.launch
@@ -42,8 +39,8 @@ class Launcher:
     def record(self, *args: Any) -> list[Any] | None:
         """Launch, and say how to launch the same again with other buffers of the same alignment.
 
-        [address of the device function, grid, threads, shared bytes, bits of the symbols that the
-        machine code takes]; None where it takes more than that.
+        [address of the device function, grid, threads, shared bytes]; None where the machine code
+        takes more than buffers.
         """
         self.launch(*args)
         grid, compiled = self.last
@@ -52,15 +49,8 @@ class Launcher:
             return None
         if getattr(about, "global_scratch_size", 0) or getattr(about, "profile_scratch_size", 0):
             return None
-        bits = []
-        for type_, value in zip(compiled.src.signature.values(), args):
-            if type_.startswith("*") or type_ == "constexpr":
-                continue  # sizes of 1 are part of the machine code
-            if type_ not in FORMATS:
-                return None
-            bits.append(struct.unpack("<q", struct.pack(FORMATS[type_], value))[0])
         blocks = [*grid, 1, 1][:3]
-        return [compiled.function, blocks, THREADS * about.num_warps, about.shared, bits]
+        return [compiled.function, blocks, THREADS * about.num_warps, about.shared]
 
 
 def load(source: "KernelSource") -> Launcher:

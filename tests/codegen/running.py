@@ -63,7 +63,7 @@ def generated(plan: Plan) -> tuple[list[KernelSource], Callable[[list[Any]], lis
     """The kernels of a plan, and the plan as a function."""
     sources = codegen.generate(plan)
     with overriding({"python_runtime": True}):
-        return sources, runtime.load(plan, sources, codegen.wrapper(plan, sources))
+        return sources, runtime.load(plan, sources, codegen.wrapper(plan))
 
 
 def outputs(what: Program | Function, *inputs: Tensor, fusion: bool = True) -> list[Any]:

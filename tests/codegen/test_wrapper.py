@@ -24,7 +24,7 @@ def layout(*size, stride=None, dtype=torch.float32, offset=0):
 
 def body(program, *steps, sources=()):
     """The lines of `call`."""
-    text = emit(Plan(program, list(steps)), sources)
+    text = emit(Plan(program, list(steps)))
     assert text.startswith("import math\n\nimport torch\n")
     compile(text, "wrapper", "exec")
     return [line.strip() for line in text.split("def call(args):\n")[1].splitlines()]
@@ -82,29 +82,6 @@ def test_one_kernel_and_one_call():
         "del buf0",
         "return [buf1]",
     ]
-
-
-def test_symbols_are_read_from_inputs():
-    s0, s1 = sym("s0"), sym("s1")
-    where = layout(s0 * 2, s1)
-    node = computed("buf0", where)
-    inputs = {"n": s1, "x": layout(s1, s0)}
-    program = Program("f", inputs, {}, [node], (BufferRef("buf0", where), s0 * 2 + s1))
-    launch = kernel("fill", [node], writes=("buf0",))
-    lines = body(
-        program,
-        Alloc("buf0", where),
-        Launch(launch, ("buf0",)),
-        sources=[KernelSource("fill", "", ("buf0",), ("s0", "s1"))],
-    )
-    assert lines[:4] == ["[n, x] = args", "args.clear()", "s1 = n", "s0 = x.size(1)"]
-    assert lines[4].startswith("buf0 = runtime.empty_strided((s0*2, s1), (s1, 1)")
-    assert lines[5:] == ["fill(buf0, s0, s1)", "return [buf0, s0*2 + s1]"]
-
-
-def test_symbol_without_a_source():
-    with pytest.raises(Unsupported, match="s0"):
-        body(Program("f", {"x": layout(sym("s0") * 2)}))
 
 
 def test_memory_reused_and_written_in_place():

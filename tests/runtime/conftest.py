@@ -62,12 +62,11 @@ class Planned:
         reads=(),
         writes=(),
         mutated=(),
-        symbols=(),
         checks=(),
         layouts=None,
         as_=None,
     ) -> None:
-        """`body`: C++ over `buffers` (mutated, reads, writes) and `symbols`."""
+        """`body`: C++ over `buffers` (mutated, reads, writes)."""
         layouts = dict(layouts or {})
         nodes = []
         for new in (*writes, *(as_ or ())):
@@ -82,7 +81,7 @@ class Planned:
             name, CPU, tuple(nodes), (), (), tuple(reads), tuple(writes), tuple(mutated)
         )
         text = f'extern "C" long {name}(void** buffers, const long* symbols) {{ {body} }}'
-        self.sources[name] = KernelSource(name, text, kernel.args, tuple(symbols), tuple(checks))
+        self.sources[name] = KernelSource(name, text, kernel.args, (), tuple(checks))
         self.steps.append(Launch(kernel, kernel.args))
 
     def again(self, name: str, *args: str) -> None:
@@ -112,7 +111,7 @@ class Planned:
 
     @property
     def text(self) -> str:
-        return emit(self.plan, list(self.sources.values()))
+        return emit(self.plan)
 
     def load(self):
         return runtime.load(self.plan, list(self.sources.values()), self.text)

@@ -10,6 +10,7 @@ from conftest import Planned
 
 from minicompiler import runtime
 from minicompiler.aot.signature import Fresh, Input, Saved, Signature
+from minicompiler.runtime import extension
 from minicompiler.settings import overriding
 from minicompiler.symbolic.shapes import spec_of
 
@@ -26,7 +27,7 @@ def show(what, call, count=5000):
 
 def row(t):
     keys = torch._C._dispatch_keys(t).raw_repr()
-    return type(t), t.dtype, None, tuple(t.shape), t.stride(), t.requires_grad, keys, None, None
+    return type(t), t.dtype, None, tuple(t.shape), t.stride(), t.requires_grad, keys
 
 
 def one_kernel():
@@ -87,7 +88,7 @@ def main():
     show("wrapper in Python: one kernel, one allocation", lambda: python([a, b]), 1000)
     for count in (4, 300):
         tensors = [torch.randn(8, 8) for _ in range(count)]
-        guard = runtime.tensor_guard()([row(t) for t in tensors])
+        guard = extension.module().TensorGuard([row(t) for t in tensors])
         show(f"guard: {count} tensors", lambda: guard(*tensors))
     for count, rounds in ((1, 1000), (300, 50)):
         inputs = [torch.randn(2, requires_grad=True) for _ in range(count)]

@@ -11,7 +11,7 @@ import torch
 from minicompiler.errors import Unsupported
 from minicompiler.ir.nodes import layout_of
 from minicompiler.settings import config, overriding
-from minicompiler.symbolic.expr import max_, sym, to_float
+from minicompiler.symbolic.expr import as_expr, sym
 
 aten = torch.ops.aten
 
@@ -180,15 +180,6 @@ def test_what_only_calls_read_may_be_as_the_operator_made_it(planned):
     assert torch.equal(planned.returns("buf1").load()([a])[0], a.sin().cos())
 
 
-def test_symbolic_result_is_checked(planned):
-    n = sym("n")
-    planned.input("a", planned.layout((n, 3)))
-    by_column = planned.layout((n, 3), (1, n))
-    planned.call(aten.sin.default, planned.ref("a"), names=("buf0",), layouts=(by_column,))
-    out = planned.returns("buf0").load()([torch.ones(5, 3)])[0]
-    assert out.stride() == (1, 5) and torch.equal(out, torch.ones(5, 3).sin())
-
-
 @pytest.mark.parametrize("number", [2, 2.5, 1 + 2j, True])
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.float32, torch.int32])
 def test_number_in_place_of_a_tensor(planned, number, dtype):
@@ -199,16 +190,6 @@ def test_number_in_place_of_a_tensor(planned, number, dtype):
     planned.call(aten.mul.Tensor, planned.ref("a"), number, names=("buf0",), layouts=(where,))
     out = planned.returns("buf0").load()([])[0]
     assert out.dtype == expected.dtype and torch.equal(out, expected)
-
-
-def test_symbol_in_place_of_a_tensor(planned):
-    n = sym("n")
-    planned.input("n", n)
-    planned.input("a", planned.layout((2,), dtype=torch.complex64))
-    where = planned.layout((2,), dtype=torch.complex64)
-    planned.call(aten.mul.Tensor, planned.ref("a"), n, names=("buf0",), layouts=(where,))
-    a = torch.ones(2, dtype=torch.complex64)
-    assert torch.equal(planned.returns("buf0").load()([3, a])[0], a * 3)
 
 
 CALLS = [
@@ -257,32 +238,10 @@ def test_arguments_of_every_kind(planned, target, args, kwargs):
         torch.testing.assert_close(out[0], expected, rtol=0, atol=0)
 
 
-def test_symbols_come_from_inputs_sizes_and_strides(planned):
-    s0, s1, s2 = sym("s0"), sym("s1"), sym("s2")
-    planned.input("n", s0)
-    planned.input("a", planned.layout((s0, s1), (s2, 1)))
-    planned.input("scale", sym("f0", "float"))
-    planned.alloc("buf0", planned.layout((s1 * 2 + 1,), dtype=torch.float64))
-    body = """double* out = (double*)buffers[0]; double f;
-      __builtin_memcpy(&f, symbols + 2, 8);
-      for (long i = 0; i < 2 * symbols[1] + 1; i++) out[i] = f * symbols[0];
-      return 0;"""
-    planned.launch("fill", body, writes=("buf0",), symbols=("s0", "s1", "f0"))
-    f0 = sym("f0", "float")
-    numbers = (s0 * s1, s0 // 2 - s2, (s0 - 9) % 4, max_(s0, s1), f0 * to_float(s0), (s0 - 9) // 4)
-    run = planned.returns("buf0", *numbers).load()
-    for n, m, f in ((3, 5, 0.5), (6, 2, -1.25)):
-        a = torch.zeros(n, 2 * m)[:, :m]
-        out, *got = run([n, a, f])
-        assert torch.equal(out, torch.full((2 * m + 1,), f * n, dtype=torch.float64))
-        assert got == [n * m, n // 2 - 2 * m, (n - 9) % 4, max(n, m), f * n, (n - 9) // 4]
-        assert [type(v) for v in got] == [int, int, int, int, float, int]
-
-
-def test_symbol_without_a_source_is_refused(planned):
-    planned.input("a", planned.layout((sym("s0") + 1,)))
-    with pytest.raises(Unsupported, match="s0"):
-        planned.returns(sym("s0")).load()
+def test_unknown_sizes_are_refused(planned):
+    planned.alloc("buf0", planned.layout((sym("s0"),)))
+    with overriding({"python_runtime": False}), pytest.raises(Unsupported, match="s0"):
+        planned.returns("buf0").load()
 
 
 def test_equal_kernels_share_a_function(planned):
@@ -509,19 +468,19 @@ def resident() -> int:
 
 
 def test_nothing_leaks(planned):
-    planned.input("n", sym("s0"))
+    planned.input("n", as_expr(7))
     add(planned)
     planned.call(
         aten.neg.default, planned.ref("buf0"), names=("buf1",), layouts=(planned.layout((4,)),)
     )
     planned.launch("check", "return 1;", checks=("always",))
-    run = planned.returns("buf1", sym("s0")).load()
+    run = planned.returns("buf1", as_expr(7)).load()
     a, b = torch.ones(4), torch.ones(4)
 
     def calls(count):
-        for i in range(count):
+        for _ in range(count):
             try:
-                run([i + 1000, a, b])
+                run([7, a, b])
             except IndexError:
                 pass
 

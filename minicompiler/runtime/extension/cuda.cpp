@@ -1,7 +1,5 @@
 // Launches on the GPU without CUDA's headers: the driver is found at run time.
 
-
-
 namespace minicompiler {
 
 using LaunchKernel = int (*)(void* function, unsigned x, unsigned y, unsigned z, unsigned threads,
@@ -33,15 +31,12 @@ inline void* current_stream(c10::Device device) {
 }
 
 // A launch as Triton made it once (see triton.py): good for other buffers, aligned as it wants
-// them, and the same symbols.
+// them.
 struct Replay {
   static constexpr uintptr_t kAlignment = 16;  // bytes; Triton makes other code for less
 
-  std::vector<int64_t> symbols;
   void* function;
   unsigned grid[3], threads, shared;
-  std::vector<int64_t> arguments;  // bits of the symbols that the machine code takes
-  const Replay* next;  // of the same launch, for other symbols
 
   static bool aligned(c10::ArrayRef<void*> buffers) {
     for (void* buffer : buffers)
@@ -53,21 +48,31 @@ struct Replay {
     void* none = nullptr;  // Triton's scratch memory
     c10::SmallVector<void*, 32> pointers;
     for (void* const& buffer : buffers) pointers.push_back(const_cast<void**>(&buffer));
-    for (const int64_t& bits : arguments) pointers.push_back(const_cast<int64_t*>(&bits));
     for (int i = 0; i < 4; i++) pointers.push_back(&none);
     int failed = launch_kernel()(function, grid[0], grid[1], grid[2], threads, 1, 1, shared, stream,
                                  pointers.data(), nullptr);
     TORCH_CHECK(!failed, "a kernel could not be launched: CUDA driver error ", failed);
   }
-};
 
-// What one launch of a plan has met so far; grows under the GIL, is read without.
-struct Replays {
-  std::atomic<const Replay*> first{nullptr};
+  // What one launch of a plan knows so far: written under the GIL, read without.
+  class Slot {
+   public:
+    const Replay* get() const { return known_.load(std::memory_order_acquire); }
 
-  ~Replays() {
-    for (const Replay* one = first.load(); one;) delete std::exchange(one, one->next);
-  }
+    void set(PyObject* made) {
+      if (get()) return;  // another thread was faster
+      PyObject* grid = item(made, 1);
+      auto blocks = [&](int d) { return static_cast<unsigned>(integer(item(grid, d))); };
+      once_.reset(new Replay{PyLong_AsVoidPtr(item(made, 0)), {blocks(0), blocks(1), blocks(2)},
+                             static_cast<unsigned>(integer(item(made, 2))),
+                             static_cast<unsigned>(integer(item(made, 3)))});
+      known_.store(once_.get(), std::memory_order_release);
+    }
+
+   private:
+    std::unique_ptr<const Replay> once_;
+    std::atomic<const Replay*> known_{nullptr};
+  };
 };
 
 }  // namespace minicompiler

@@ -29,18 +29,20 @@ class TensorGuard {
   }
 
  private:
+  using Sizes = std::vector<int64_t>;
   struct Row {
-    THPObjectPtr type;
+    py::type type;
     at::ScalarType dtype;
     c10::DeviceIndex device;  // -1: not compared
-    std::vector<int64_t> size, stride;
+    Sizes size;
+    std::optional<Sizes> stride;
+    bool requires_grad;
     uint64_t keys;
-    bool requires_grad, strided;
   };
   std::vector<Row> rows_;
 
   static bool holds(const Row& row, PyObject* object) {
-    if (reinterpret_cast<const PyObject*>(Py_TYPE(object)) != row.type.get()) return false;
+    if (reinterpret_cast<const PyObject*>(Py_TYPE(object)) != row.type.ptr()) return false;
     const Tensor& tensor = THPVariable_Unpack(object);
     if (!tensor.defined()) return false;
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
@@ -48,34 +50,18 @@ class TensorGuard {
     if (impl.key_set().raw_repr() != row.keys || tensor.scalar_type() != row.dtype) return false;
     if (row.device >= 0 && tensor.device().index() != row.device) return false;
     if (tensor.requires_grad() != row.requires_grad || tensor.sizes() != row.size) return false;
-    return !row.strided || tensor.strides() == row.stride;
+    return !row.stride || tensor.strides() == *row.stride;
   }
 
   static Row row(PyObject* given) {
-    TORCH_CHECK_TYPE(PyTuple_Check(given) && PyTuple_GET_SIZE(given) == 7, "a row has 7 fields");
-    auto at = [&](int i) { return PyTuple_GET_ITEM(given, i); };
-    bool is_class = PyType_Check(at(0)) && THPDtype_Check(at(1)) &&
-                    PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(at(0)),
-                                     reinterpret_cast<PyTypeObject*>(THPVariableClass));
-    TORCH_CHECK_TYPE(is_class, "a row begins with a class of tensors and a dtype");
-    Row row;
-    row.type = THPObjectPtr(Py_NewRef(at(0)));
-    row.dtype = reinterpret_cast<THPDtype*>(at(1))->scalar_type;
-    row.device = at(2) == Py_None ? -1 : static_cast<c10::DeviceIndex>(integer(at(2)));
-    row.size = dimensions(at(3));
-    row.strided = at(4) != Py_None;
-    if (row.strided) row.stride = dimensions(at(4));
-    row.requires_grad = at(5) == Py_True;
-    row.keys = THPUtils_unpackUInt64(at(6));
-    return row;
-  }
-
-  static std::vector<int64_t> dimensions(PyObject* given) {
-    TORCH_CHECK_TYPE(PyTuple_Check(given), "sizes and strides are tuples");
-    std::vector<int64_t> all;
-    for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(given); d++)
-      all.push_back(integer(PyTuple_GET_ITEM(given, d)));
-    return all;
+    auto [type, dtype, device, size, stride, requires_grad, keys] =
+        as<std::tuple<py::type, at::ScalarType, std::optional<c10::DeviceIndex>, Sizes,
+                      std::optional<Sizes>, bool, uint64_t>>(given);
+    auto* base = reinterpret_cast<PyTypeObject*>(THPVariableClass);
+    TORCH_CHECK_TYPE(PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), base),
+                     "a row begins with a class of tensors");
+    return {std::move(type), dtype, device.value_or(-1), std::move(size), std::move(stride),
+            requires_grad, keys};
   }
 };
 

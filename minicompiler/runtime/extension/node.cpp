@@ -67,12 +67,6 @@ class Flat {
 
 using Strides = std::optional<std::vector<int64_t>>;  // none: the tangent is undefined
 
-inline bool lies_in(const Tensor& tensor, c10::IntArrayRef stride) {
-  for (int64_t d = 0; d < tensor.dim(); d++)
-    if (tensor.size(d) != 1 && tensor.stride(d) != stride[d]) return false;
-  return true;
-}
-
 // The backward, which Python compiles for tangents of these strides when they first arrive.
 class Backward {
  public:
@@ -135,11 +129,11 @@ struct Description {  // a Signature of aot, see its fields there
   };
   struct Mutation {
     size_t index;
-    int64_t result;
+    std::optional<size_t> result;
     bool versioned;
   };
   struct Saved {
-    int64_t argument, result;
+    std::optional<size_t> argument, result;
     bool checked, differentiable;
     std::vector<size_t> readers;
   };
@@ -149,7 +143,6 @@ struct Description {  // a Signature of aot, see its fields there
   std::vector<std::vector<size_t>> frees, inside;
   std::vector<bool> gradients;  // which arguments have one
   std::vector<Saved> saved;
-  size_t symbols;
   std::unique_ptr<Backward> backward;
 };
 
@@ -174,7 +167,6 @@ class CompiledBackward : public Node {
   bool all_checked = false;  // saved tensor hooks see everything
   std::vector<Kept> kept;
   std::vector<bool> spent;  // by tangent: what its way back reads is freed
-  Values symbols;
 
   std::string name() const override { return "CompiledBackward"; }
 
@@ -204,7 +196,6 @@ class CompiledBackward : public Node {
     Backward::Pointer backward = about->backward->of(tangents);
     Values values;
     take_saved(values, defined);
-    values.append(symbols.begin(), symbols.end());
     for (size_t i = 0; i < tangents.size(); i++) {
       if (defined[i]) tangents[i] = laid_out(std::move(tangents[i]), *backward->used[i]);
       values.push_back(defined[i] ? IValue(std::move(tangents[i])) : IValue());
@@ -326,7 +317,7 @@ class Function {
     c10::SmallVector<Tensor, 8> kept;
     if (node)
       for (const auto& saved : about.saved)
-        kept.push_back(saved.argument >= 0 ? values[saved.argument].toTensor() : Tensor());
+        kept.push_back(saved.argument ? values[*saved.argument].toTensor() : Tensor());
     forward_->run(values);
     if (node) attach(node, values, kept);
     for (const auto& mutation : about.mutations) finish(mutation, inputs, values);
@@ -371,7 +362,7 @@ class Function {
     node->kept.resize(kept.size());
     for (size_t i = 0; i < kept.size(); i++) {
       const auto& saved = about_->saved[i];
-      const Tensor& tensor = saved.argument >= 0 ? kept[i] : results[saved.result].toTensor();
+      const Tensor& tensor = saved.argument ? kept[i] : results[*saved.result].toTensor();
       if (saved.checked || node->all_checked)
         node->kept[i].checked = SavedVariable(tensor, saved.differentiable);
       else
@@ -380,15 +371,14 @@ class Function {
     const auto& inside = about_->inside;
     if (std::any_of(inside.begin(), inside.end(), [](auto& others) { return !others.empty(); }))
       node->add_tensor_pre_hook(std::make_unique<Watch>(*node));
-    node->symbols.append(results.end() - about_->symbols, results.end());
   }
 
   static void finish(const Description::Mutation& mutation, c10::ArrayRef<PyObject*> inputs,
                      const Values& results) {
     const Tensor& input = THPVariable_Unpack(inputs.at(mutation.index));
-    if (mutation.result >= 0) {
+    if (mutation.result) {
       py::gil_scoped_release no_gil;
-      input.copy_(results[mutation.result].toTensor());
+      input.copy_(results[*mutation.result].toTensor());
     } else if (mutation.versioned && !input.is_inference()) {
       input.unsafeGetTensorImpl()->bump_version();
     }
@@ -435,36 +425,39 @@ class Function {
     std::string name = Py_TYPE(object)->tp_name;
     bool result = name == "Fresh", input = name == "Input" || name == "SameAsInput";
     if (!result && !input) return {Place::Other, 0, shared(object)};
-    return {result ? Place::Result : Place::Input, position(attribute(object, "index").get()), {}};
+    return {result ? Place::Result : Place::Input, field<size_t>(object, "index"), {}};
+  }
+
+  template <class T>
+  static T field(PyObject* object, const char* name) {
+    return py::handle(object).attr(name).cast<T>();
   }
 
   static std::shared_ptr<Description> read(PyObject* signature) {
+    using Index = std::optional<size_t>;
     auto about = std::make_shared<Description>();
-    auto of = [&](const char* name, auto read) {
-      return each(attribute(signature, name).get(), read);
-    };
-    auto number = [](PyObject* o, const char* name) {
-      THPObjectPtr found = attribute(o, name);
-      return found.get() == Py_None ? int64_t(-1) : integer(found.get());
+    auto of = [](PyObject* o, const char* name, auto read) {
+      return each(py::handle(o).attr(name).ptr(), read);
     };
     auto positions = [](PyObject* o) { return each(o, position); };
-    about->differentiable = of("differentiable", position);
-    about->symbols = of("symbols", [](PyObject* o) { return o; }).size();
-    about->frees = of("frees", positions);
-    about->inside = of("inside", positions);
-    about->gradients = of("gradients", [](PyObject* o) { return o == Py_True; });
-    about->arguments = of("arguments", place);
-    about->outputs = of("outputs", place);
-    about->mutations = of("mutations", [&](PyObject* o) {
-      size_t index = number(o, "index");
-      return Description::Mutation{index, number(o, "result"), number(o, "versioned") == 1};
+    about->differentiable = of(signature, "differentiable", position);
+    about->frees = of(signature, "frees", positions);
+    about->inside = of(signature, "inside", positions);
+    about->gradients = field<std::vector<bool>>(signature, "gradients");
+    about->arguments = of(signature, "arguments", place);
+    about->outputs = of(signature, "outputs", place);
+    about->mutations = of(signature, "mutations", [](PyObject* o) {
+      return Description::Mutation{field<size_t>(o, "index"), field<Index>(o, "result"),
+                                   field<bool>(o, "versioned")};
     });
-    about->saved = of("saved", [&](PyObject* o) {
-      Description::Saved one{number(o, "argument"), number(o, "result"), number(o, "checked") == 1};
-      one.readers = each(attribute(o, "readers").get(), position);
+    about->saved = of(signature, "saved", [&](PyObject* o) {
+      Description::Saved one{field<Index>(o, "argument"), field<Index>(o, "result")};
       const auto& outs = about->differentiable;
-      one.differentiable = std::find(outs.begin(), outs.end(), size_t(one.result)) != outs.end();
-      one.checked |= one.differentiable;  // kept raw it would keep its own node alive
+      auto is_result = [&](size_t out) { return one.result == out; };
+      one.differentiable = std::any_of(outs.begin(), outs.end(), is_result);
+      // kept raw an output would keep its own node alive
+      one.checked = one.differentiable || field<bool>(o, "checked");
+      one.readers = of(o, "readers", position);
       return one;
     });
     return about;

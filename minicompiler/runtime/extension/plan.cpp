@@ -2,41 +2,7 @@
 
 namespace minicompiler {
 
-// Known when the plan is read, or a value of this call.
-struct Number {
-  IValue literal = {};
-  int value = -1;
-
-  const IValue& get(const Values& values) const { return value < 0 ? literal : values[value]; }
-};
-
-// As kernels take it: an int, or the bits of a double.
-inline int64_t bits(const IValue& number) {
-  if (number.isInt()) return number.toInt();
-  double real = number.toDouble();
-  int64_t same;
-  std::memcpy(&same, &real, sizeof same);
-  return same;
-}
-
-// Sizes or strides; `get` copies into `scratch` only where something is symbolic.
-struct Sizes {
-  std::vector<int64_t> literal;
-  std::vector<std::pair<size_t, int>> symbolic;  // position, value
-
-  c10::IntArrayRef get(const Values& values, c10::SmallVector<int64_t, 6>& scratch) const {
-    if (symbolic.empty()) return literal;
-    scratch.assign(literal.begin(), literal.end());
-    for (auto [i, value] : symbolic) scratch[i] = values[value].toInt();
-    return scratch;
-  }
-};
-
-// Where a symbol is found: dimension `dim` of a tensor's sizes or strides, or an input of its own.
-struct Symbol {
-  enum Kind { Input, Size, Stride } kind;
-  size_t at, dim;
-};
+using Ints = std::vector<int64_t>;
 
 // ---- steps
 
@@ -44,32 +10,31 @@ struct Alloc {
   int to;
   at::ScalarType dtype;
   c10::Device device;
-  Sizes size, stride;
+  Ints size, stride;
 };
 struct Reuse {
   int to, old;
   at::ScalarType dtype;
-  Sizes size, stride;
+  Ints size, stride;
 };
 struct Launch {
   size_t kernel;
   std::vector<int> buffers;
   size_t in_place;
-  std::vector<Number> symbols;
-  std::shared_ptr<Replays> replays = std::make_shared<Replays>();  // of a Triton kernel
+  std::shared_ptr<Replay::Slot> replay = std::make_shared<Replay::Slot>();  // of a Triton kernel
 };
 struct Argument {
-  enum Kind { Constant, Register, View, Computed, Wrapped, List } kind = Constant;
+  enum Kind { Constant, Register, View, List } kind = Constant;
   IValue constant = {};
   int at = -1;  // register
-  Sizes size = {}, stride = {};
-  Number number = {};  // Computed, Wrapped (a number in place of a tensor), or the offset of a View
+  Ints size = {}, stride = {};
+  int64_t offset = 0;
   std::vector<Argument> items = {};
   c10::TypePtr type = nullptr;  // of the items
 };
 struct Expected {
   at::ScalarType dtype;
-  Sizes size, stride;
+  Ints size, stride;
 };
 struct Call {
   c10::OperatorHandle op;
@@ -88,16 +53,21 @@ struct Kernel {
   std::string name;
   std::vector<std::string> checks;
   Native native = nullptr;
-  THPObjectPtr python;  // a Triton kernel: called with tensors, then symbols
+  THPObjectPtr python;  // a Triton kernel: called with tensors
 };
 
 // What one call works on.
 struct Frame {
   c10::SmallVector<Tensor, 24> registers;
-  Values values;  // the symbols, then what is computed from them
   void* stream = nullptr;
   torch::jit::Stack stack;
 };
+
+inline bool lies_in(const Tensor& tensor, c10::IntArrayRef stride) {
+  for (int64_t d = 0; d < tensor.dim(); d++)
+    if (tensor.size(d) != 1 && tensor.stride(d) != stride[d]) return false;
+  return true;
+}
 
 inline Tensor view_of(const Tensor& base, c10::IntArrayRef size, c10::IntArrayRef stride,
                       int64_t offset, at::ScalarType dtype) {
@@ -117,19 +87,17 @@ class Plan {
  public:
   static constexpr const char* kName = "minicompiler.Plan";
   static constexpr const char* kDoc =
-      "Plan(flat, kernels, constants, derive)(inputs) -> outputs; empties the list of inputs.\n"
-      "kernels: for each name the address of a C++ kernel, or a Python callable.\n"
-      "derive: a function of the symbols to the tuple of the plan's values, or None.";
-  static constexpr int kReplays = 16;  // of one launch, for different symbols
+      "Plan(flat, kernels, constants)(inputs) -> outputs; empties the list of inputs.\n"
+      "kernels: for each name the address of a C++ kernel, or a Python callable.";
   static constexpr int64_t kLong = 1 << 15;  // elements: more than the price of letting the GIL go
 
   static std::unique_ptr<Plan> make(PyObject* args) {
-    PyObject *flat, *kernels, *constants, *derive;
-    if (!PyArg_ParseTuple(args, "O!O!O!O", &PyDict_Type, &flat, &PyList_Type, &kernels,
-                          &PyList_Type, &constants, &derive))
+    PyObject *flat, *kernels, *constants;
+    if (!PyArg_ParseTuple(args, "O!O!O!", &PyDict_Type, &flat, &PyList_Type, &kernels,
+                          &PyList_Type, &constants))
       throw python_error();
     auto plan = std::make_unique<Plan>();
-    plan->read(flat, kernels, constants, derive);
+    plan->read(flat, kernels, constants);
     return plan;
   }
 
@@ -155,13 +123,6 @@ class Plan {
     Frame frame;
     if (gpu_) frame.stream = current_stream(*gpu_);
     frame.registers.resize(registers_);
-    for (const Symbol& symbol : symbols_) {
-      const IValue& input = values[symbol.at];
-      frame.values.push_back(symbol.kind == Symbol::Input  ? input
-                             : symbol.kind == Symbol::Size ? input.toTensor().size(symbol.dim)
-                                                           : input.toTensor().stride(symbol.dim));
-    }
-    if (derive_) derive(frame.values);
     for (size_t i = 0; i < inputs_; i++)
       if (values[i].isTensor()) frame.registers[i] = std::move(values[i]).toTensor();
     for (size_t i = 0; i < constants_.size(); i++) frame.registers[inputs_ + i] = constants_[i];
@@ -178,21 +139,10 @@ class Plan {
   std::optional<c10::Device> gpu_;
   std::vector<Tensor> constants_;
   std::vector<Kernel> kernels_;
-  std::vector<Symbol> symbols_;
-  THPObjectPtr derive_;  // of the symbols, a tuple of what is computed from them; or null
   std::vector<Step> steps_;
   std::vector<Argument> outputs_;
 
   // ---- running
-
-  void derive(Values& values) const {
-    pybind11::gil_scoped_acquire gil;
-    std::vector<THPObjectPtr> held;
-    for (const IValue& value : values) held.emplace_back(to_python(IValue(value)));
-    THPObjectPtr made = called(derive_, held);
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(made.get()); i++)
-      values.push_back(from_python(PyTuple_GET_ITEM(made.get(), i)));
-  }
 
   static PyObject* unconst(const THPObjectPtr& object) {
     return const_cast<PyObject*>(object.get());
@@ -212,28 +162,23 @@ class Plan {
   }
 
   void execute(const Alloc& step, Frame& frame) const {
-    c10::SmallVector<int64_t, 6> a, b;
-    auto size = step.size.get(frame.values, a);
-    auto stride = step.stride.get(frame.values, b);
-    Tensor& made = frame.registers[step.to];
-    if (step.device.is_cpu())
-      made = at::detail::empty_strided_cpu(size, stride, step.dtype);
-    else if (step.device == gpu_)
+    const auto& [to, dtype, device, size, stride] = step;
+    Tensor& made = frame.registers[to];
+    if (device.is_cpu())
+      made = at::detail::empty_strided_cpu(size, stride, dtype);
+    else if (device == gpu_)
       made = at::detail::empty_strided_generic(size, stride, c10::GetAllocator(c10::kCUDA),
-                                               c10::DispatchKeySet(c10::DispatchKey::CUDA),
-                                               step.dtype);
+                                               c10::DispatchKeySet(c10::DispatchKey::CUDA), dtype);
     else
-      made = at::empty_strided(size, stride, at::dtype(step.dtype).device(step.device));
+      made = at::empty_strided(size, stride, at::dtype(dtype).device(device));
   }
 
   void execute(const Reuse& step, Frame& frame) const {
-    Tensor old = std::move(frame.registers[step.old]);
-    c10::SmallVector<int64_t, 6> a, b;
-    auto size = step.size.get(frame.values, a);
-    auto stride = step.stride.get(frame.values, b);
-    bool same = old.scalar_type() == step.dtype && old.sizes() == size && old.strides() == stride;
-    frame.registers[step.to] =
-        same ? std::move(old) : view_of(old, size, stride, old.storage_offset(), step.dtype);
+    const auto& [to, from, dtype, size, stride] = step;
+    Tensor old = std::move(frame.registers[from]);
+    bool same = old.scalar_type() == dtype && old.sizes() == size && old.strides() == stride;
+    frame.registers[to] =
+        same ? std::move(old) : view_of(old, size, stride, old.storage_offset(), dtype);
   }
 
   void execute(const Launch& step, Frame& frame) const {
@@ -244,40 +189,26 @@ class Plan {
       buffers.push_back(i < step.in_place ? tensor.mutable_data_ptr()
                                           : const_cast<void*>(tensor.const_data_ptr()));
     }
-    c10::SmallVector<int64_t, 8> symbols;
-    for (const Number& number : step.symbols) symbols.push_back(bits(number.get(frame.values)));
     RECORD_USER_SCOPE(kernel.name);
-    if (!kernel.native) return launch_triton(step, kernel, buffers, symbols, frame);
-    if (int64_t failed = kernel.native(buffers.data(), symbols.data()))
+    if (!kernel.native) return launch_triton(step, kernel, buffers, frame);
+    if (int64_t failed = kernel.native(buffers.data(), nullptr))
       TORCH_CHECK_INDEX(false, kernel.checks.at(failed - 1));
   }
 
   // As Triton did before, or through Triton, which says how to do without it the next time.
   static void launch_triton(const Launch& step, const Kernel& kernel, c10::ArrayRef<void*> buffers,
-                            c10::IntArrayRef symbols, Frame& frame) {
+                            Frame& frame) {
     bool aligned = Replay::aligned(buffers);
-    const Replay* known = aligned ? step.replays->first.load(std::memory_order_acquire) : nullptr;
-    int others = 0;
-    for (; known && symbols != known->symbols; known = known->next) others++;
+    const Replay* known = aligned ? step.replay->get() : nullptr;
     if (known) return known->launch(buffers, frame.stream);
     pybind11::gil_scoped_acquire gil;
     std::vector<THPObjectPtr> args;
     for (int at : step.buffers) args.emplace_back(THPVariable_Wrap(frame.registers[at]));
-    for (const Number& number : step.symbols)
-      args.emplace_back(to_python(IValue(number.get(frame.values))));
     THPObjectPtr record;
-    if (aligned && others < kReplays && launch_kernel())
+    if (aligned && launch_kernel())
       record = THPObjectPtr(PyObject_GetAttrString(unconst(kernel.python), "record"));
     THPObjectPtr made = called(record ? record : kernel.python, args);
-    if (!record || made.get() == Py_None) return;
-    auto* replay = new Replay{symbols.vec()};
-    replay->function = PyLong_AsVoidPtr(item(made.get(), 0));
-    for (int d = 0; d < 3; d++) replay->grid[d] = integer(item(item(made.get(), 1), d));
-    replay->threads = integer(item(made.get(), 2));
-    replay->shared = integer(item(made.get(), 3));
-    replay->arguments = each(item(made.get(), 4), integer);
-    replay->next = step.replays->first.load();
-    step.replays->first.store(replay, std::memory_order_release);
+    if (record && made.get() != Py_None) step.replay->set(made.get());
   }
 
   void execute(const Call& step, Frame& frame) const {
@@ -292,26 +223,18 @@ class Plan {
     for (size_t i = 0; i < step.results.size(); i++) {
       if (step.results[i] < 0) continue;
       Tensor made = std::move(frame.stack.at(i)).toTensor();
-      if (step.expected[i]) conform(made, *step.expected[i], step, frame);
+      if (step.expected[i]) conform(made, *step.expected[i], step);
       frame.registers[step.results[i]] = std::move(made);
     }
   }
 
   // What an operator returns was predicted. Other strides: a copy in those that were; else raises.
-  static void conform(Tensor& made, const Expected& expected, const Call& step,
-                      const Frame& frame) {
-    c10::SmallVector<int64_t, 6> a, b;
-    auto size = expected.size.get(frame.values, a);
-    auto stride = expected.stride.get(frame.values, b);
-    TORCH_CHECK(made.defined() && made.sizes() == size && made.scalar_type() == expected.dtype,
-                step.op.schema().name(), " did not return the ", expected.dtype, size,
+  static void conform(Tensor& made, const Expected& expected, const Call& step) {
+    const auto& [dtype, size, stride] = expected;
+    TORCH_CHECK(made.defined() && made.sizes() == size && made.scalar_type() == dtype,
+                step.op.schema().name(), " did not return the ", dtype, at::IntArrayRef(size),
                 " that was foreseen");
-    bool same = made.numel() == 0 || made.strides() == stride;
-    for (size_t d = 0; !same; d++) {
-      if (d == size.size()) return;
-      if (size[d] != 1 && made.stride(d) != stride[d]) break;
-    }
-    if (same) return;
+    if (made.numel() == 0 || lies_in(made, stride)) return;
     made = at::empty_strided(size, stride, made.options()).copy_(made);
   }
 
@@ -328,13 +251,9 @@ class Plan {
     switch (one.kind) {
       case Argument::Constant: return one.constant;
       case Argument::Register: return frame.registers[one.at];
-      case Argument::Computed: return one.number.get(frame.values);
-      case Argument::Wrapped: return wrapped(one.number.get(frame.values));
       case Argument::View: {
         const Tensor& base = frame.registers[one.at];
-        c10::SmallVector<int64_t, 6> a, b;
-        int64_t offset = base.storage_offset() + one.number.get(frame.values).toInt();
-        return view_of(base, one.size.get(frame.values, a), one.stride.get(frame.values, b), offset,
+        return view_of(base, one.size, one.stride, base.storage_offset() + one.offset,
                        base.scalar_type());
       }
       case Argument::List: break;
@@ -346,15 +265,15 @@ class Plan {
 
   // ---- reading
 
-  void read(PyObject* flat, PyObject* kernels, PyObject* constants, PyObject* derive) {
+  void read(PyObject* flat, PyObject* kernels, PyObject* constants) {
     name_ = "minicompiler." + text(entry(flat, "name"));
     inputs_ = integer(entry(flat, "inputs"));
-    registers_ = length(entry(flat, "registers"));
+    registers_ = position(entry(flat, "registers"));
     constants_ = each(constants, [](PyObject* tensor) { return THPVariable_Unpack(tensor); });
     for (Py_ssize_t k = 0; k < length(kernels); k++) {
       Kernel kernel;
       kernel.name = text(item(entry(flat, "kernels"), k));
-      kernel.checks = each(item(entry(flat, "checks"), k), text);
+      kernel.checks = as<std::vector<std::string>>(item(entry(flat, "checks"), k));
       PyObject* function = item(kernels, k);
       if (PyLong_Check(function))
         kernel.native = reinterpret_cast<Native>(PyLong_AsVoidPtr(function));
@@ -362,34 +281,15 @@ class Plan {
         kernel.python = THPObjectPtr(Py_NewRef(function));
       kernels_.push_back(std::move(kernel));
     }
-    symbols_ = each(entry(flat, "symbols"), [](PyObject* o) {
-      std::string kind = text(item(o, 0));
-      auto found = kind == "input" ? Symbol::Input : kind == "size" ? Symbol::Size : Symbol::Stride;
-      return Symbol{found, position(item(o, 1)), position(item(o, 2))};
-    });
     if (PyObject* gpu = entry(flat, "gpu"); gpu != Py_None) gpu_ = as<c10::Device>(gpu);
-    if (derive != Py_None) derive_ = THPObjectPtr(Py_NewRef(derive));
     PyObject* steps = entry(flat, "steps");
     for (Py_ssize_t i = 0; i < length(steps); i++) steps_.push_back(step(item(steps, i)));
     outputs_ = each(entry(flat, "outputs"), [&](PyObject* o) { return read_argument(o, nullptr); });
   }
 
-  static Number number(PyObject* object) {
-    if (!PyList_Check(object)) return {from_python(object)};
-    TORCH_CHECK(text(item(object, 0)) == "value", "a plan says ", text(item(object, 0)));
-    return {{}, static_cast<int>(integer(item(object, 1)))};
-  }
-
-  Sizes sizes(PyObject* list) {
-    Sizes all;
-    int64_t elements = 1;
-    for (Py_ssize_t i = 0; i < length(list); i++) {
-      Number one = number(item(list, i));
-      all.literal.push_back(one.value < 0 ? one.literal.toInt() : 0);
-      if (one.value >= 0) all.symbolic.emplace_back(i, one.value);
-      elements *= all.literal.back();
-    }
-    long_ |= !all.symbolic.empty() || elements > kLong;
+  Ints sizes(PyObject* list) {
+    Ints all = as<Ints>(list);
+    long_ |= c10::multiply_integers(all) > kLong;
     return all;
   }
 
@@ -412,7 +312,7 @@ class Plan {
       size_t kernel = integer(at(1));
       kernels_.at(kernel);
       auto buffers = each(at(2), [&](PyObject* r) { return reg(r); });
-      return Launch{kernel, std::move(buffers), position(at(3)), each(at(4), number)};
+      return Launch{kernel, std::move(buffers), position(at(3))};
     }
     if (kind == "call") return call_step(list);
     TORCH_CHECK(kind == "free", "a plan says ", kind);
@@ -434,14 +334,11 @@ class Plan {
         call.arguments.push_back(read_argument(given, parameters[i].type()));
       }
     }
-    call.results = each(item(list, 4), [](PyObject* r) { return static_cast<int>(integer(r)); });
-    for (Py_ssize_t i = 0; i < length(item(list, 5)); i++) {
-      PyObject* one = item(item(list, 5), i);
-      call.expected.emplace_back();
-      if (one != Py_None)
-        call.expected.back() = Expected{as<at::ScalarType>(item(one, 0)), sizes(item(one, 1)),
-                                        sizes(item(one, 2))};
-    }
+    call.results = as<std::vector<int>>(item(list, 4));
+    call.expected = each(item(list, 5), [&](PyObject* one) -> std::optional<Expected> {
+      if (one == Py_None) return {};
+      return Expected{as<at::ScalarType>(item(one, 0)), sizes(item(one, 1)), sizes(item(one, 2))};
+    });
     TORCH_CHECK(call.expected.size() == call.results.size(), "a plan expects too little");
     return call;
   }
@@ -459,21 +356,15 @@ class Plan {
       return {Argument::Constant, wrapped(torch::jit::toIValue(given, c10::NumberType::get()))};
     }
     std::string tag = text(item(given, 0));
-    Argument made;
-    if (tag == "value") {
-      made.kind = tensor ? Argument::Wrapped : Argument::Computed;
-      made.number = number(given);
-    } else if (tag == "register" || tag == "view") {
-      made.kind = tag == "view" ? Argument::View : Argument::Register;
-      made.at = reg(item(given, 1));
-      if (tag == "view") {
-        made.size = sizes(item(given, 2));
-        made.stride = sizes(item(given, 3));
-        made.number = number(item(given, 4));
-      }
-    } else {
-      return read_list(item(given, 1), type);
-    }
+    if (tag == "list") return read_list(item(given, 1), type);
+    Argument made{Argument::Register};
+    made.at = reg(item(given, 1));
+    if (tag == "register") return made;
+    TORCH_CHECK(tag == "view", "a plan says ", tag);
+    made.kind = Argument::View;
+    made.size = sizes(item(given, 2));
+    made.stride = sizes(item(given, 3));
+    made.offset = integer(item(given, 4));
     return made;
   }
 

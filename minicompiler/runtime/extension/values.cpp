@@ -83,12 +83,6 @@ auto each(PyObject* collection, F read) -> std::vector<decltype(read(collection)
   return all;
 }
 
-inline THPObjectPtr attribute(PyObject* object, const char* name) {
-  THPObjectPtr found(PyObject_GetAttrString(object, name));
-  if (!found) throw python_error();
-  return found;
-}
-
 // ---- what goes in and out of a call
 
 inline bool is_tensor(PyObject* object) {
