@@ -41,10 +41,16 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
+    """Without `compiled`: from now on, what no entry before fits is left to Python unasked."""
+
     region: object
-    compiled: Compiled
-    check: Callable[..., bool]
-    module: ref[Any] | None  # the nn.Module that the frame is a method of
+    compiled: Compiled | None = None
+    check: Callable[..., bool] | None = None
+    module: ref[Any] | None = None  # the nn.Module that the frame is a method of
+
+    @property
+    def replacement(self) -> Callable[..., Any] | None:
+        return None if self.compiled is None else self.compiled.replacement
 
 
 class CodeCache:
@@ -54,7 +60,6 @@ class CodeCache:
         self.f_globals = f_globals
         self.lock = threading.RLock()  # two threads that need the same code compile it once
         self.entries: list[Entry] = []
-        self.given_up: list[object] = []  # regions in which no more is compiled
         self.name = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
         key, owned_by = id(code), ref(owner)
 
@@ -66,77 +71,58 @@ class CodeCache:
 
     def lookup(self, region: object, vector: tuple[Any, ...]) -> Entry | None:
         """The entry of this region whose guards hold for the vector."""
-        fits = (e for e in self.entries if e.region is region and e.check(*vector))
-        return next(fits, None)
+        entries = (e for e in self.entries if e.region is region)
+        return next((e for e in entries if e.check is None or e.check(*vector)), None)
 
     def failures(self, region: object, vector: tuple[Any, ...]) -> Iterator[Failure]:
         """For each entry of this region, newest first, the guard that does not hold."""
-        for entry in self.of(region):
-            failure = entry.compiled.guards.explain_failure(*vector)
-            if failure is not None:
-                yield failure
+        found = (made.guards.explain_failure(*vector) for _, made in self.of(region))
+        return (failure for failure in found if failure is not None)
 
-    def of(self, region: object) -> list[Entry]:
-        return [e for e in self.entries if e.region is region]
+    def of(self, region: object) -> list[tuple[Entry, Compiled]]:
+        return [(e, e.compiled) for e in self.entries if e.compiled and e.region is region]
 
     def artefacts(self, region: object, vector: tuple[Any, ...]) -> int:
         """How many different things were compiled in this region for such a call. All modules share
         the code of nn.Module, so what was compiled for another instance does not count, up to a
         limit: each takes its time to be found not to fit."""
-        entries = [e for e in self.of(region) if e.compiled.replacement is not None]
+        entries = [(e, c.artefact) for e, c in self.of(region) if c.replacement is not None]
         module = module_of(vector)
         if module is not None and len(entries) < MODULES * config.recompile_limit:
-            entries = [e for e in entries if e.module is None or e.module() is module]
-        made = [e.compiled.artefact for e in entries]
+            entries = [(e, a) for e, a in entries if e.module is None or e.module() is module]
+        made = [artefact for _, artefact in entries]
         return len(set(made) - {None}) + made.count(None)
 
-    def insert(self, region: object, compiled: Compiled, vector: tuple[Any, ...] = ()) -> Entry:
-        module = module_of(vector)
-        module = None if module is None else ref(module)
-        entry = Entry(region, compiled, binding.build(compiled.guards), module)
-        self.entries.insert(0, entry)
+    def insert(self, region: object, compiled: Compiled, vector: tuple[Any, ...]) -> bool:
+        """Whether the new entry fits the call that it was made for."""
+        module, check = module_of(vector), binding.build(compiled.guards)
         if isinstance(compiled.replacement, FunctionType):
             frame_hook.skip(compiled.replacement.__code__)  # never offered to be compiled
-        self.publish()
-        return entry
+        entry = Entry(region, compiled, check, None if module is None else ref(module))
+        self.publish([entry, *self.entries])
+        return check(*vector)
 
     def give_up(self, region: object) -> None:
-        """Leave what no entry fits to Python from now on, without asking again."""
-        self.given_up.append(region)
-        self.publish()
+        self.publish([*self.entries, Entry(region)])
 
     def prune(self) -> None:
         """Drop entries whose guards expect an object that has died."""
-        alive = [e for e in self.entries if not e.compiled.guards.dead]
+        alive = [e for e in self.entries if e.compiled is None or not e.compiled.guards.dead]
         if len(alive) < len(self.entries):
-            self.entries = alive
-            self.publish()
+            self.publish(alive)
 
-    def clear(self) -> None:
-        with self.lock:
-            self.entries.clear()
-            self.given_up.clear()
-            self.publish()
-
-    def publish(self) -> None:
+    def publish(self, entries: list[Entry]) -> None:
         """Tell the hook, which refers weakly to what the namespace of the function owns."""
+        self.entries = entries
         if (code := self.code()) is not None:
-            made = [(e.region, weak(e.check), weak(e.compiled.replacement)) for e in self.entries]
-            left = [(region, None, None) for region in self.given_up]
-            frame_hook.replace(code, [*made, *left], self.f_globals)
+            weak: Any = lambda function: None if function is None else ref(function)
+            made = [(e.region, weak(e.check), weak(e.replacement)) for e in entries]
+            frame_hook.replace(code, made, self.f_globals)
 
 
 def module_of(vector: tuple[Any, ...]) -> Any:
     """`self`, if the frame is a method of a module (or takes one first)."""
     return vector[0] if vector and issubclass(type(vector[0]), nn.Module) else None
-
-
-def weak(function: Any) -> Any:
-    """A weak reference where there can be one."""
-    try:
-        return None if function is None else ref(function)
-    except TypeError:
-        return function
 
 
 class Owner(dict[int, CodeCache]):
@@ -190,18 +176,13 @@ def find_or_compile(
     if cache is None:
         return None
     with cache.lock:
-        if (found := cache.lookup(region, vector)) is not None:
-            return found.compiled.replacement  # another thread was faster
+        if (found := cache.lookup(region, vector)) is not None:  # another thread was faster
+            return found.replacement
         cache.prune()
-        if any(region is other for other in cache.given_up):
-            return None
-        left = [e for e in cache.of(region) if e.compiled.replacement is None]
-        if len(left) >= config.recompile_limit:
-            cache.give_up(region)
-            return None
         made = cache.artefacts(region, vector)
+        left = sum(compiled.replacement is None for _, compiled in cache.of(region))
         if made:
-            why = next(cache.failures(region, vector), "a guard failed")
+            why = next(map(str, cache.failures(region, vector)), "a guard failed")
             current().recompile_reason(f"{cache.name}: {why}")
             if made >= config.recompile_limit:
                 cache.give_up(region)
@@ -213,18 +194,15 @@ def find_or_compile(
                 )
                 return None
             current().count("recompiles")
-        compiled = compile()
-        if compiled is None:
-            cache.give_up(region)
-            return None
-        entry = cache.insert(region, compiled, vector)
-        if not entry.check(*vector):  # never run on an assumption that does not hold
-            cache.give_up(region)
+        compiled = compile() if left < config.recompile_limit else None
+        if compiled is not None and cache.insert(region, compiled, vector):
+            current().count("guards", len(compiled.guards))
+            return compiled.replacement
+        cache.give_up(region)
+        if compiled is not None:  # never run on an assumption that does not hold
             failure = compiled.guards.explain_failure(*vector)
             current().reason(f"{cache.name}: a guard fails right after compiling: {failure}")
-            return None
-        current().count("guards", len(compiled.guards))
-        return compiled.replacement
+        return None
 
 
 def reset() -> None:
@@ -233,5 +211,6 @@ def reset() -> None:
         caches = list(_caches.values())
         _caches.clear()
     for cache in caches:
-        cache.clear()
+        with cache.lock:
+            cache.publish([])
         cache.f_globals.pop(OWNER, None)

@@ -36,36 +36,18 @@ SKIP_FRAME, SKIP_CALLS = 1, 2  # as in _frame_hook.c
 _lock = threading.RLock()  # reading entries and writing them back is one step
 
 
-if _c is None:
-    MISSING: Any = object()
-    Walk: Any = None
-
-    def run(callback: Any, region: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Without the hook every function simply runs."""
-        return function(*args, **kwargs)
-
-    def own_dict(value: object, /) -> dict[str, Any]:
-        return object.__getattribute__(value, "__dict__")  # type: ignore[no-any-return]
-
-    def type_lookup(cls: type, name: str, /) -> Any:
-        for base in type.__dict__["__mro__"].__get__(cls):
-            found = type.__dict__["__dict__"].__get__(base).get(name, MISSING)
-            if found is not MISSING:
-                return found
-        return MISSING
-
-    def patched() -> tuple[tuple[str, Any], ...]:
-        return ()
-
-else:
-    MISSING = _c.MISSING  # what type_lookup returns when no class has the name
-    run = _c.run
-    own_dict = _c.own_dict
-    type_lookup = _c.type_lookup
-    Walk = _c.Walk
-    patched = _c.patched  # (name, what is there now) for all that `trust` was told and that differ
+def _run(callback: Any, region: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Without the hook every function simply runs, and nothing asks for the rest."""
+    return function(*args, **kwargs)
 
 
+run: Callable[..., Any] = getattr(_c, "run", _run)
+MISSING: Any = getattr(_c, "MISSING", None)  # what type_lookup returns when no class has the name
+own_dict: Any = getattr(_c, "own_dict", None)
+type_lookup: Any = getattr(_c, "type_lookup", None)
+Walk: Any = getattr(_c, "Walk", None)
+# (name, what is there now) for all that `trust` was told and that differ
+patched: Any = getattr(_c, "patched", None)
 _trusted: dict[int, dict[str, Any]] = {}  # id of a dictionary or class -> names and what they mean
 
 
