@@ -115,9 +115,8 @@ def convert(
                 where, at = raised.where or frame.where(), raised.step
             except Unsupported as error:  # its traceback would keep the arguments alive
                 why = Unsupported(error.reason, error.hint or "")
-                where, at = error.where, ev.at
-            except Unbuildable as error:
-                why, where, at = Unsupported(error.reason), frame.where(), error.step
+                where = error.where or frame.where()
+                at = error.step if isinstance(error, Unbuildable) else ev.at
             except RecursionError:
                 return Skip("evaluation nests too deeply")
             except Exception as error:
@@ -236,17 +235,14 @@ def finish(
     else:
         run = []
     guard_aliasing(ev, frame)
-    body = "\n    ".join([*text.lines, *run, *text.after])
-    source = f"def replacement({', '.join(vector)}):\n    {body}"
-    exec(compile(source, f"<replacement of {code.co_name}>", "exec"), text.namespace)
-    replacement = text.namespace["replacement"]
-    record.add("replacement", source)
+    replacement = text.function("replacement", [*text.lines, *run, *text.after])
+    record.add("replacement", replacement.text)
     record.add("guards", ev.guards)
     record.count("frames")
     if found is None:
         record.count("breaks")
         record.reason(f"{attempt.reason}\n  at {attempt.where}")
-    return Converted(replacement, ev.guards, source)
+    return Converted(replacement, ev.guards, replacement.text)
 
 
 def or_eagerly(
@@ -260,8 +256,7 @@ def or_eagerly(
     plain = dict(co_argcount=n, co_posonlyargcount=0, co_kwonlyargcount=0)
     eager = code.replace(**plain, co_flags=code.co_flags & ~(0x04 | 0x08))  # type: ignore[arg-type]
     frame_hook.skip(eager)
-    cells = f", None, None, ({', '.join(vector[n:])},)" if vector[n:] else ""
-    make = f"{text.const(FunctionType)}({text.const(eager)}, G{cells})"
+    make = text.function_of(eager, vector[n:])
     written = "".join(f"{text.read(t.source)}, " for t in ev.graph.mutated() if t.source)
     captured = getattr(
         compiled, "as_captured", False
@@ -358,11 +353,7 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     passed = [text.value(frame.locals[n]) for n in entry.live]
     closure = [text.value(frame.cells[n]) for n in cells(frame.code.code)]
     text.effects()
-    if closure:
-        shared = f"({', '.join(closure)},)"
-        make = f"{text.const(FunctionType)}({text.const(landing)}, G, None, None, {shared})"
-    else:
-        make = text.const(FunctionType(landing, ev.f_globals))
+    make = text.function_of(landing, closure)
     text.after.append(f"return {make}({', '.join([*stack, *passed])})")
 
 

@@ -10,11 +10,12 @@ their sources before the graph runs; effects come after it, in program order.
 import functools
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Sequence
-from types import CellType, FunctionType, MappingProxyType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
+from ..errors import Unsupported
 from . import guards
 from .calls import POLYFILLS
 from .frame_hook import own_dict
@@ -34,12 +35,12 @@ def skipped(it: Any, n: int) -> Any:
     return it
 
 
-class Unbuildable(Exception):
+class Unbuildable(Unsupported):
     """A value that cannot be made again; the graph may break at the step that made it instead."""
 
     def __init__(self, step: int, reason: str) -> None:
-        self.step, self.reason = step, reason
         super().__init__(reason)
+        self.step = step
 
 
 class Text(guards.Text):
@@ -111,6 +112,13 @@ class Text(guards.Text):
 
     def pairs(self, of: Dict) -> list[tuple[str, str]]:
         return [(self.value(k), self.value(v)) for k, v in list(of.items.values())]
+
+    def function_of(self, code: CodeType, closure: list[str]) -> str:
+        """Makes the function of a code object in the frame's globals."""
+        if not closure:
+            return self.const(FunctionType(code, self.ev.f_globals))
+        cells = f"({', '.join(closure)},)"
+        return f"{self.const(FunctionType)}({self.const(code)}, G, None, None, {cells})"
 
     # ---------------------------------------------------------------- effects
     def effects(self) -> None:

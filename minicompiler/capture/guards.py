@@ -95,21 +95,6 @@ def _equals(x: str, literal: Any, scope: "Text") -> str:
     return f"{scope.const(signature)}({x}) == {scope.const(signature(value))}"
 
 
-def _tensor(x: str, t: TensorFacts, scope: "Text") -> str:
-    tests = [
-        scope.same(f"type({x})", t.cls),
-        f"{x}.dtype is {scope.const(t.dtype)}",
-        f"{x}.requires_grad is {t.requires_grad}",
-        f"{x}.shape == {t.size}",
-    ]
-    if t.stride is not None:
-        tests.append(f"{x}.stride() == {t.stride}")
-    if t.device.index is not None:
-        tests.append(f"{x}.device == {scope.const(t.device)}")
-    tests.append(f"{scope.const(torch._C._dispatch_keys)}({x}).raw_repr() == {t.keys}")
-    return " and ".join(tests)
-
-
 def _reads(sources: Iterable[Source], scope: "Text") -> str:
     return ", ".join(map(scope.read, sources)) + ","
 
@@ -182,7 +167,7 @@ KINDS: dict[str, Kind] = {
     ),
     "TENSOR": Kind(
         4,
-        _tensor,
+        lambda x, t, scope: f"{scope.const(TensorFacts.of)}({x}) == {scope.const(t)}",
         lambda e: TensorFacts.of(e) if isinstance(e, torch.Tensor) else e,
         lambda t, v: t.tell(v),
     ),
@@ -291,40 +276,36 @@ class Text:
     def require_all(self, rows: Iterable[Guard], tensor_guard: TensorGuard | None = None) -> None:
         """Rows in the order of checking; neighbouring TENSOR rows in one call of `tensor_guard`."""
         batch: dict[Source, Guard] = {}
-
-        def flush() -> None:
-            if batch and tensor_guard is not None:
+        for guard in (*rows, None):
+            source = guard.source if guard and guard.kind == "TENSOR" and tensor_guard else None
+            if batch and tensor_guard and not (source and source.above.isdisjoint(batch)):
                 check = self.name(tensor_guard([g.expected.row() for g in batch.values()]))
                 self.lines.append(f"if not {check}({_reads(batch, self)}): return False")
                 batch.clear()
-
-        for guard in rows:
-            source = guard.source
-            if guard.kind != "TENSOR" or source is None or not source.above.isdisjoint(batch):
-                flush()
-            if guard.kind == "TENSOR" and source is not None and tensor_guard is not None:
-                self.read(source)
+            if guard and source:
                 batch[source] = guard
-            else:
+            elif guard:
                 self.require(guard)
-        flush()
 
-    def function(self, result: str, on_error: str = "raise") -> Callable[..., Any]:
+    def function(self, name: str, lines: Iterable[str]) -> Any:
         """The lines as a function of the vector; `text` of the function is what was compiled."""
-        body = "".join(f"\n        {line}" for line in self.lines)
-        text = f"def check({', '.join(self.parameters.values())}):\n    try:{body}\n"
-        text += f"        return {result}\n    except Exception: {on_error}\n"
-        exec(compile(text, "<guards>", "exec"), self.namespace)
-        made: Any = self.namespace.pop("check")
+        body = "".join(f"\n    {line}" for line in lines)
+        text = f"def {name}({', '.join(self.parameters.values())}):{body}\n"
+        exec(compile(text, f"<{name}>", "exec"), self.namespace)
+        made: Any = self.namespace.pop(name)
         made.text = text
-        return made  # type: ignore[no-any-return]
+        return made
+
+    def tried(self, result: str, on_error: str = "raise") -> Any:
+        body = [f"    {line}" for line in (*self.lines, f"return {result}")]
+        return self.function("check", ["try:", *body, f"except Exception: {on_error}"])
 
     def check(self, modes: bool = False) -> Callable[..., bool]:
         """The lines as a check. `modes`: under a default device, whose mode would see each read."""
         if modes:
             off = f"with {self.const(torch._C.DisableTorchFunction)}():"
             self.lines = [off, *(f"    {line}" for line in self.lines)]
-        return self.function("True", "return False")
+        return self.tried("True", "return False")  # type: ignore[no-any-return]
 
 
 class Failure(NamedTuple):
@@ -333,11 +314,10 @@ class Failure(NamedTuple):
     guard: Guard
     expected: str
     found: str
-    where: str
 
     def __str__(self) -> str:
         subject = f"{self.guard.source!r}: " if self.guard.source else f"{self.guard.kind}: "
-        place = f" (assumed at {self.where})" if self.where else ""
+        place = f" (assumed at {self.guard.where})" if self.guard.where else ""
         return f"{subject}expected {self.expected}, found {self.found}{place}"
 
 
@@ -412,7 +392,7 @@ class GuardSet:
         """read(*vector) -> the values of the sources; raises where a path no longer exists."""
         text = self.text()
         names = [text.read(source) for source in sources]
-        return text.function(f"[{', '.join(names)}]")
+        return text.tried(f"[{', '.join(names)}]")  # type: ignore[no-any-return]
 
     def explain_failure(self, *vector: Any) -> Failure | None:
         """The first guard that does not hold for these arguments, or None if all do."""
@@ -420,7 +400,7 @@ class GuardSet:
         for i, guard in enumerate(rows):
             text.lines.append(f"at = {i}")
             text.require(guard, otherwise="at")
-        at = text.function("None", "return at")(*vector)
+        at = text.tried("None", "return at")(*vector)
         if at is None:
             return None
         guard, value = rows[at], None
@@ -431,7 +411,7 @@ class GuardSet:
         except Exception as error:
             expected = KINDS[guard.kind].tell(guard.expected, MISSING)[0]
             found = f"nothing there ({type(error).__name__}: {error})"
-        return Failure(guard, expected, found, guard.where)
+        return Failure(guard, expected, found)
 
 
 def vector_of(code: CodeType) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from . import attributes
 from . import data_model as model
-from .decode import PREFIXES, VERSION, Instruction
+from .decode import FAST, PREFIXES, VERSION, Instruction
 from .frame import Frame, Handled, Yielded
 from .polyfills import match_class
 from .values import NONE, NULL, TRUE, Cell, Const, Dict, Function, List, Obj, Raised, Set, Tuple
@@ -94,13 +94,6 @@ def LOAD_FAST_AND_CLEAR(f: Frame, inst: Instruction) -> None:
     f.locals.pop(inst.argval, None)
 
 
-def LOAD_FAST_LOAD_FAST(f: Frame, inst: Instruction) -> None:
-    f.stack += map(f.local, inst.argval)
-
-
-LOAD_FAST_BORROW_LOAD_FAST_BORROW = LOAD_FAST_LOAD_FAST
-
-
 def STORE_FAST(f: Frame, inst: Instruction) -> None:
     value = f.pop()
     if value is NULL:  # the name that an inlined comprehension had hidden was unbound
@@ -113,14 +106,15 @@ STORE_FAST_MAYBE_NULL = STORE_FAST
 
 
 def STORE_FAST_LOAD_FAST(f: Frame, inst: Instruction) -> None:
-    stored, loaded = inst.argval
-    f.locals[stored] = f.pop()
-    f.push(f.local(loaded))
+    for does, name in zip(FAST.findall(inst.opname), inst.argval):
+        if does == "STORE":
+            f.locals[name] = f.pop()
+        else:
+            f.push(f.local(name))
 
 
-def STORE_FAST_STORE_FAST(f: Frame, inst: Instruction) -> None:
-    for name in inst.argval:
-        f.locals[name] = f.pop()
+STORE_FAST_STORE_FAST = LOAD_FAST_LOAD_FAST = STORE_FAST_LOAD_FAST
+LOAD_FAST_BORROW_LOAD_FAST_BORROW = STORE_FAST_LOAD_FAST
 
 
 def DELETE_FAST(f: Frame, inst: Instruction) -> None:

@@ -669,7 +669,11 @@ def test_failures_are_told_in_words():
     )
     net.out_features = 3.0
     failure = made.explain_failure(net)
-    assert (failure.expected, failure.found, failure.where) == ("3", "3.0 (float)", "user.py:7")
+    assert (failure.expected, failure.found, failure.guard.where) == (
+        "3",
+        "3.0 (float)",
+        "user.py:7",
+    )
     del net.out_features
     assert "nothing there (KeyError" in str(made.explain_failure(net))
     made = guards(("ID", V, len), ("TYPE", V, int))
