@@ -4,7 +4,6 @@
 
 import collections
 import functools
-from collections.abc import Callable
 from types import CellType, ClassMethodDescriptorType, FunctionType, GetSetDescriptorType
 from types import MemberDescriptorType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -149,8 +148,6 @@ def bind(ev: "E", raw: Any, source: Any, v: Value | None, owner: Value, name: st
 
 def c_attribute(ev: "E", v: Value, name: str) -> Value:
     """Slots, and what C types keep outside of any dictionary."""
-    if isinstance(v, Const):
-        return ev.wrap(getattr(v.value, name), None)
     assert isinstance(v, Obj)
     if name == "__class__":
         return ev.class_of(v)
@@ -158,8 +155,15 @@ def c_attribute(ev: "E", v: Value, name: str) -> Value:
         return namespace(ev, v) or refuse(f"{describe(v)}.__dict__")
     if name in v.fields:
         return v.fields[name]
-    if (known := FIELDS.get(type(v), {}).get(name)) is not None:
-        return known(ev, v)
+    if (known := KEPT.get((type(v), name))) is not None:
+        found: Value = getattr(v, known)
+        return found
+    if isinstance(v, Function) and name == "__closure__":
+        return Tuple(v.closure) if v.closure else NONE
+    if isinstance(v, Method) and name == "__doc__":
+        return getattr_(ev, v.function, name)
+    if isinstance(v, Cell):
+        return v.get(ev) or refuse("an empty cell")
     if isinstance(v, Function) and name in OF_CODE:
         return ev.wrap(getattr(from_code(v) if v.is_new else v.real, name), None)
     fields = getattr(v.cls, "__match_args__", ())
@@ -193,20 +197,10 @@ def from_code(f: Function) -> FunctionType:
     return FunctionType(f.code, {"__name__": f.globals.real.get("__name__")}, closure=cells)
 
 
-FIELDS: dict[type, dict[str, Callable[["E", Any], Value]]] = {
-    Function: {
-        "__defaults__": lambda ev, f: f.defaults,
-        "__kwdefaults__": lambda ev, f: f.kwdefaults,
-        "__globals__": lambda ev, f: f.globals,
-        "__closure__": lambda ev, f: Tuple(f.closure) if f.closure else NONE,
-    },
-    Method: {
-        "__func__": lambda ev, m: m.function,
-        "__self__": lambda ev, m: m.self_value,
-        "__doc__": lambda ev, m: getattr_(ev, m.function, "__doc__"),
-    },
-    Cell: {"cell_contents": lambda ev, c: c.get(ev) or refuse("an empty cell")},
-}
+# C-level fields that a value keeps under a name of its own.
+KEPT: dict[tuple[type, str], str] = {}
+KEPT |= {(Function, f"__{name}__"): name for name in ("defaults", "kwdefaults", "globals")}
+KEPT |= {(Method, "__func__"): "function", (Method, "__self__"): "self_value"}
 
 
 def module_attribute(ev: "E", v: Any, name: str) -> Value:
@@ -258,10 +252,7 @@ def generic_setattr(ev: "E", v: Value, name: str, value: Value) -> None:
     """object.__setattr__"""
     if not isinstance(v, Obj) or isinstance(v.real, type):
         refuse(f"sets the attribute {name} of {describe(v)}")
-    if isinstance(v.real, ModuleType):
-        raw, source = MISSING, None
-    else:
-        raw, source = class_attribute(ev, v, v.cls, name)
+    raw, source = class_attribute(ev, v, v.cls, name)
     setter = type_lookup(type(raw), "__set__")
     if not is_data_descriptor(raw):
         space = namespace(ev, v)

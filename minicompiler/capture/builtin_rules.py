@@ -10,7 +10,7 @@ import logging
 import operator
 import warnings
 from collections.abc import Callable, Iterator
-from types import FunctionType, GeneratorType, MethodType
+from types import FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,9 +19,9 @@ from . import attributes
 from . import data_model as model
 from .calls import PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
 from .frame_hook import MISSING, type_lookup
-from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Method, Obj, Raised, Sequence
+from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Obj, Raised, Sequence
 from .values import Set, Stepped, Super, Tensor, Tuple, Value, const_bool, constant, describe, keyed
-from .values import python_value, refuse
+from .values import new_exception, python_value, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
@@ -31,7 +31,13 @@ PURE |= {complex, bytes, slice, range, hash, callable, operator.index}
 PURE |= {torch.promote_types, torch.result_type, torch.broadcast_shapes, torch.finfo, torch.iinfo}
 PURE |= {torch.get_default_dtype, torch.typename, torch.can_cast}
 PURE |= {torch.cuda.is_available, torch.get_num_threads, torch._C._get_tracing_state}
-PURE |= {inspect.getfullargspec, inspect.isfunction, inspect.isclass, inspect.ismodule}
+PURE |= {
+    inspect.signature,
+    inspect.getfullargspec,
+    inspect.isfunction,
+    inspect.isclass,
+    inspect.ismodule,
+}
 PURE |= {inspect.getmro, inspect.isgeneratorfunction, inspect.iscoroutinefunction}
 PURE |= {torch.Generator.device.__get__, int.from_bytes, str.maketrans, float.fromhex}
 
@@ -91,6 +97,8 @@ def _exception_init(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> None:
     v.fields.update(kwargs)
 
 
+_news = [c.__new__ for c in EXCEPTIONS]
+rule(*_news)(lambda ev, cls, *args, **kwargs: new_exception(cls.real, *args))
 rule(BaseException.with_traceback)(lambda ev, v, tb: v)
 rule(object.__new__)(lambda ev, cls, *args, **kwargs: Obj(cls.real))
 
@@ -239,16 +247,6 @@ def _hash(ev: "E", v: Value) -> Value:
     if type(raw) is FunctionType and (found := model.call_special(ev, v, "__hash__")):
         return found
     return refuse(f"the hash of {describe(v)}")
-
-
-@rule(inspect.signature)
-def _signature(ev: "E", fn: Value) -> Value:
-    real = fn.real
-    if isinstance(fn, Method):
-        real = MethodType(fn.function.real, fn)  # `self` is dropped, whatever it is
-    if real is ABSENT:
-        refuse(f"the signature of {describe(fn)}")
-    return model.fold(ev, inspect.signature, real)
 
 
 rule(callable)(lambda ev, v: const_bool(type_lookup(v.cls, "__call__") is not MISSING))

@@ -17,7 +17,7 @@ from . import attributes
 from . import data_model as model
 from .frame_hook import MISSING, type_lookup
 from .source import field
-from .values import ABSENT, NONE, Const, Function, Generator, Iterator, Method, Obj, Tensor, Tuple
+from .values import ABSENT, NONE, Const, Function, Generator, Iterator, Method, Tensor, Tuple
 from .values import Value, describe, is_literal, refuse
 
 if TYPE_CHECKING:
@@ -83,8 +83,6 @@ def call(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Val
             return call(ev, Method(ev.wrap(unbound, None), of), args, kwargs)
     if is_pure(real, args):
         return fold(ev, real, args, kwargs)
-    if type(real).__name__ in ("OpOverload", "OpOverloadPacket"):
-        return torch_calls.call_operator(ev, real, args, kwargs)
     if isinstance(real, BuiltinFunctionType | type(list.append) | type(int.__add__)):
         refuse(f"calls {describe(fn)}, which is not Python code")
     return call_object(ev, fn, args, kwargs)
@@ -109,10 +107,6 @@ def call_object(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value])
     bound = model.special(ev, fn, "__call__")
     if bound is None:
         ev.throw(TypeError, f"'{fn.cls.__name__}' object is not callable")
-    function = bound.function.real if isinstance(bound, Method) else None
-    known = found_in(RULES, function) or found_in(POLYFILLS, function)
-    if type(function) is type(int.__add__) and not known:
-        refuse(f"calls {describe(fn)}, which is not Python code")
     return call(ev, bound, args, kwargs)
 
 
@@ -149,7 +143,7 @@ def readable(ev: "E", v: Value, real: Any) -> Any:
 def construct(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """type.__call__, or what the metaclass puts in its place."""
     cls = fn.real
-    if issubclass(cls, Enum) or cls in (torch.device, complex, bytes, torch.Generator):
+    if issubclass(cls, Enum) or cls in (torch.device, torch.Generator):
         return fold(ev, cls, args, kwargs)  # Enum("name") and the like
     meta = type_lookup(type(cls), "__call__")
     if isinstance(meta, FunctionType):
@@ -160,16 +154,15 @@ def construct(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -
 def instantiate(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     cls = fn.real
     new = type_lookup(cls, "__new__")
-    new_function = new.__func__ if isinstance(new, staticmethod) else new
     if hasattr(cls, "__del__"):
         refuse(f"makes a {cls.__name__}, which has a __del__")
     if getattr(cls, "__abstractmethods__", None):
         refuse(f"instantiates the abstract class {cls.__name__}")
-    if isinstance(new_function, FunctionType):
-        source = ev.class_source(fn, "__new__")
-        made = call(ev, ev.wrap(new_function, field(source, "__func__")), [fn, *args], kwargs)
+    if isinstance(new, staticmethod):
+        function = ev.wrap(new.__func__, field(ev.class_source(fn, "__new__"), "__func__"))
     else:
-        made = new_object(ev, cls, args, kwargs)
+        function = ev.wrap(new, None)
+    made = call(ev, function, [fn, *args], kwargs)
     made.born = ev.at
     if issubclass(made.cls, cls):
         init, source = type_lookup(cls, "__init__"), ev.class_source(fn, "__init__")
@@ -178,19 +171,3 @@ def instantiate(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value])
         elif (args or kwargs) and new is object.__new__:
             refuse(f"{cls.__name__}() takes no arguments")
     return made
-
-
-def new_object(ev: "E", cls: type, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    """`cls.__new__` where a builtin type provides it."""
-    if issubclass(cls, BaseException):
-        made = Obj(cls)
-        made.fields["args"] = Tuple(args)
-        return made
-    new = type_lookup(cls, "__new__")
-    if new is object.__new__ or new is MISSING:
-        return Obj(cls)
-    for base in cls.__mro__:
-        made_by: Any = base.__new__
-        if found_in(RULES, made_by) and made_by is not object.__new__:
-            return apply(ev, made_by, [ev.wrap(cls, None), *args], kwargs)
-    return refuse(f"makes a {cls.__qualname__}, whose constructor is not Python code")

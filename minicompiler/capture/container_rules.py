@@ -122,8 +122,9 @@ def _compared_like(ev: "E", self: Sequence, v: Value) -> Any:
     return compared(ev, v) if isinstance(v, Sequence) and same else NotImplemented
 
 
-_ITERATED = (list, tuple, deque, dict, OrderedDict, set, frozenset, MappingProxyType)
-rule(*(_cls.__iter__ for _cls in (*_ITERATED, KEYS, VALUES, ITEMS)))(model.native_iter)
+_ITERATED: tuple[Any, ...] = (list, tuple, deque, dict, OrderedDict, set, frozenset, str, bytes)
+_ITERATED += (range, MappingProxyType, KEYS, VALUES, ITEMS)
+rule(*(_cls.__iter__ for _cls in _ITERATED))(model.native_iter)
 
 # What each takes: i an index or slice, x an item, * the items of an iterable, n a number of times,
 # + a sequence of the same kind; = an item and ~ such a sequence, to be compared.

@@ -22,7 +22,7 @@ from .frame_hook import MISSING, type_lookup
 from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Generator, Iterator
 from .values import Method, Obj, Raised, Sequence, Set, Slice, Tensor, Tuple, Value, View
 from .values import constant, describe, is_fixed, new_exception, python_value
-from .values import iterator, refuse, snapshot_iterator
+from .values import refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
@@ -121,11 +121,8 @@ def binary(ev: "E", symbol: str, a: Value, b: Value, inplace: bool = False) -> V
             return ev.graph.call(ev, target, [a, b])
     if isinstance(a, Const) and isinstance(b, Const):
         return fold(ev, op, a.value, b.value)
-    if isinstance(a, Const) and isinstance(a.value, str | bytes) and symbol == "%":
-        found_value = python_of(ev, b)
-        if found_value is ABSENT:
-            refuse(f"formats {describe(b)}")
-        return fold(ev, op, a.value, found_value)
+    if isinstance(a.real, str | bytes) and symbol == "%":
+        return call_special(ev, a, "__mod__", b) or NONE
     tries = [(a, f"__{name}__", b), (b, f"__r{name}__", a)]
     overrides = type_lookup(b.cls, f"__r{name}__") is not type_lookup(a.cls, f"__r{name}__")
     if issubclass(b.cls, a.cls) and b.cls is not a.cls and overrides:
@@ -223,23 +220,11 @@ def truth(ev: "E", v: Value) -> bool:
 
 
 def length(ev: "E", v: Value) -> int:
-    if isinstance(v, Tensor):
-        if v.fake.ndim == 0:
-            ev.throw(TypeError, "len() of a 0-d tensor")
-        return int(v.fake.shape[0])
-    if isinstance(v, Const):
-        return int(attempt(ev, len, v.value))
     message = f"object of type '{v.cls.__name__}' has no len()"
     return int(python_value(call_special(ev, v, "__len__") or ev.throw(TypeError, message)))
 
 
 def contains(ev: "E", of: Value, item: Value) -> bool:
-    if isinstance(of, Const):
-        if isinstance(item, Const):
-            return bool(attempt(ev, operator.contains, of.value, item.value))
-        refuse(f"{describe(item)} in {describe(of)}")
-    if isinstance(of, Tensor):
-        refuse("`in` on a tensor depends on its data")
     found = call_special(ev, of, "__contains__", item)
     return truth(ev, found or inlined(ev, abc.Sequence.__contains__, of, item))
 
@@ -275,12 +260,6 @@ def make_slice(*parts: Value) -> Value:
 def iter_(ev: "E", v: Value) -> Value:
     if isinstance(v, Iterator | Generator):
         return v
-    if isinstance(v, Tensor):
-        if v.fake.ndim == 0:
-            ev.throw(TypeError, "iteration over a 0-d tensor")
-        return iter_(ev, ev.graph.call(ev, "unbind", [v, Const(0)]))
-    if isinstance(v, Const) and isinstance(v.value, str | bytes | range):
-        return iterator(ev, v)
     if isinstance(v.real, EnumType):
         return iter_(ev, Tuple(map(ev.wrap_fresh, v.real)))
     if (found := call_special(ev, v, "__iter__")) is not None:
@@ -291,17 +270,26 @@ def iter_(ev: "E", v: Value) -> Value:
 
 
 def native_iter(ev: "E", v: Value) -> Value:
-    """`__iter__` of the builtin containers."""
-    if isinstance(v, Sequence) and not isinstance(v.contents, deque):
-        return iterator(ev, v)
+    """`__iter__` of the builtin containers, of ranges and text."""
+    contents: Any = v.contents if isinstance(v, Sequence) else v.real
+    if isinstance(contents, list | str | bytes | range):  # a list may grow meanwhile
+        item: Callable[[int], Value] = lambda i: (
+            v.at(ev, i) if isinstance(v, Sequence) else Const(contents[i])
+        )
+        cls = type(iter(() if isinstance(v, Tuple) else contents))
+        return Iterator(cls, lambda i: item(i) if i < len(contents) else None, v)
     of: Any = v.of if isinstance(v, View) else v
-    kind: Any = set if isinstance(v, Set) else deque if isinstance(v, Sequence) else dict
     items = v.ordered() if isinstance(v, Set) else read(ev, v)
-    inside: Callable[[], Any] = lambda: (
-        list(map(id, of.contents)) if isinstance(of, Sequence) else set(of.items)
-    )
+    kind: Any = set if isinstance(v, Set) else deque if isinstance(v, Sequence) else dict
+    inside: Callable[[], Any] = lambda: list(map(id, contents)) if kind is deque else set(of.items)
     before = inside()
-    return snapshot_iterator(type(iter(kind())), items, v, lambda: inside() == before)
+
+    def next_item(i: int) -> Value | None:
+        if inside() != before:
+            refuse("a dict or set changes size while it is iterated over")
+        return items[i] if i < len(items) else None
+
+    return Iterator(type(iter(kind())), next_item, v)
 
 
 def next_(ev: "E", it: Value) -> Value | None:
@@ -327,21 +315,19 @@ def send(ev: "E", it: Value, value: Value, error: Raised | None = None) -> Value
         if error is None and value is NONE:
             return next_(ev, it) or ev.throw(StopIteration)
         return refuse(f"sends into {describe(it)}")
-    if it.finished:
-        if error is not None:
-            raise error
-        ev.throw(StopIteration)
+    if it.finished or (error is not None and not it.started):
+        it.finished = it.started = True
+        raise error or Raised(new_exception(StopIteration), ev.at, ev.where())
     if it.running:
         ev.throw(ValueError, "generator already executing")
     it.running, handled = True, ev.handled
     try:
         if error is None:
             found_value = it.frame.resume(value)
-        elif not it.started:
-            it.finished = True
-            raise error
+        elif it.frame.code.instructions[max(it.frame.index - 2, 0)].opname == "SEND":
+            refuse("an exception thrown into `yield from`")
         else:
-            found_value = throw_into(ev, it, error)
+            found_value = it.frame.throw_in(error)
     except Raised as raised:
         it.finished = True
         if raised.value.cls is StopIteration and raised is not error:
@@ -354,14 +340,6 @@ def send(ev: "E", it: Value, value: Value, error: Raised | None = None) -> Value
         return found_value.value
     it.finished = True
     ev.throw(StopIteration, *([] if constant(found_value) is None else [found_value]))
-
-
-def throw_into(ev: "E", it: Generator, error: Raised) -> Value:
-    frame = it.frame
-    before = frame.code.instructions[max(frame.index - 2, 0)]
-    if before.opname == "SEND":
-        refuse("an exception thrown into `yield from`")
-    return frame.throw_in(error)
 
 
 def stop_value(ev: "E", exception: Obj) -> Value:
@@ -445,8 +423,7 @@ def import_(ev: "E", space: Dict, name: str, level: Value, names: Value) -> Valu
     import importlib.util
     import sys
 
-    package = space.real.get("__package__") if level.real else None
-    full = importlib.util.resolve_name("." * level.real + name, package) if level.real else name
+    full = importlib.util.resolve_name("." * level.real + name, space.real.get("__package__"))
     wanted = full if names is not NONE and constant(names) is not None else full.partition(".")[0]
     if full not in sys.modules or wanted not in sys.modules:
         refuse(f"imports {full}", "import it at the top of the file")

@@ -159,16 +159,13 @@ class TensorFacts:
         differ = [f for f in self.__slots__ if getattr(self, f) != getattr(now, f)]
         if "keys" in differ and len(differ) > 1:
             differ.remove("keys")  # follows from the others
-        show: Callable[[TensorFacts], str] = lambda facts: ", ".join(
-            f"{f} {_show_fact(f, getattr(facts, f))}" for f in differ
-        )
-        return show(self), show(now)
+        return self.show(differ), now.show(differ)
 
-
-def _show_fact(name: str, value: Any) -> str:
-    if name == "keys":
-        return str(torch._C.DispatchKeySet.from_raw_repr(value))
-    return str(value).removeprefix("torch.")
+    def show(self, names: list[str]) -> str:
+        values = {f: getattr(self, f) for f in names}
+        if "keys" in names:
+            values["keys"] = torch._C.DispatchKeySet.from_raw_repr(self.keys)
+        return ", ".join(f"{f} {str(v).removeprefix('torch.')}" for f, v in values.items())
 
 
 # ---------------------------------------------------------------- ambient state
@@ -223,10 +220,8 @@ def of_builtin(name: str) -> Callable[..., Any]:
     """A method as the builtin container has it, whatever a subclass says."""
 
     def method(container: Any, *args: Any) -> Any:
-        for builtin in BUILTIN_CONTAINERS:
-            if issubclass(type(container), builtin):
-                return getattr(builtin, name)(container, *args)
-        raise TypeError(f"{type(container).__name__} is no builtin container")
+        builtin = next(b for b in BUILTIN_CONTAINERS if issubclass(type(container), b))
+        return getattr(builtin, name)(container, *args)
 
     return method
 
@@ -247,11 +242,7 @@ def same_keys(container: Any, expected: tuple[Any, ...]) -> bool:
 
 
 def is_empty(cell: types.CellType) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return True
-    return False
+    return cell == types.CellType()  # two of which one is empty compare without their contents
 
 
 def overlaps(tensors: Sequence[torch.Tensor]) -> frozenset[tuple[int, ...]]:

@@ -46,7 +46,8 @@ class CapturedGraph:
         if type(real) not in (torch.Tensor, torch.nn.Parameter):
             refuse(f"a tensor of class {type(real).__name__}", "pass a plain torch.Tensor")
         name = "".join(c if c.isalnum() else "_" for c in repr(source)).strip("_").lower()
-        with self._first_placeholder():
+        last = self.inputs[-1].node if self.inputs else self.graph._root
+        with self.graph.inserting_after(last):
             node = self.graph.placeholder(name)
         fake = self.mode.fake(real)
         node.meta["val"] = fake
@@ -55,12 +56,6 @@ class CapturedGraph:
         self.known[id(fake)] = made
         self.versions[id(fake)] = fake._version
         return made
-
-    def _first_placeholder(self) -> Any:
-        nodes = self.graph._root.next
-        while nodes.op == "placeholder":
-            nodes = nodes.next
-        return self.graph.inserting_before(nodes)
 
     def call(
         self, ev: "E", target: Any, args: Iterable[Value], kwargs: Any = None, keep: bool = False
@@ -79,13 +74,11 @@ class CapturedGraph:
         except Exception as error:
             # Eager reaches the same error at the same place, once the instruction runs for real.
             refuse(f"{name_of(target)} raises {type(error).__name__}: {error}")
+        if not keep and not has_tensor(out) and out is not None:
+            return ev.wrap(out, None)
         kind = "call_method" if isinstance(target, str) else "call_function"
         node = self.graph.create_node(kind, target, fx_args, fx_kwargs)
-        node.meta["stack"] = ev.where()
-        if not keep and not has_tensor(out) and out is not None:
-            self.graph.erase_node(node)
-            return ev.wrap(out, None)
-        node.meta["val"] = out
+        node.meta.update(val=out, stack=ev.where())
         self.operations += 1
         return self.result(ev, node, out)
 
@@ -102,9 +95,6 @@ class CapturedGraph:
             return ev.wrap(out, None)
         items: list[Value] = []
         for i, part in enumerate(out):
-            if (known := self.known.get(id(part))) is not None:
-                items.append(known)
-                continue
             item = self.graph.call_function(operator.getitem, (node, i))
             item.meta.update(val=part, stack=node.meta.get("stack"))
             items.append(self.result(ev, item, part))

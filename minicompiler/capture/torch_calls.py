@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
+from torch._ops import OpOverload, OpOverloadPacket
 
 from . import attributes
 from . import data_model as model
@@ -27,20 +28,15 @@ if TYPE_CHECKING:
 # Modules whose Python functions are nodes too.
 FUNCTIONAL = ("torch.functional", "torch.nn.functional", "torch._lowrank", "torch.nn._VF")
 # Tensor methods that depend on data, leave the graph, or change what others see of the tensor.
-REFUSED_METHODS = dict.fromkeys(
-    "item tolist numpy __array__ __bool__ __int__ __float__ __index__ __complex__".split(),
-    "takes the value of a tensor",
-)
-REFUSED_METHODS |= dict.fromkeys(
-    "storage untyped_storage data_ptr set_ resize_ resize_as_ share_memory_ pin_memory "
-    "__dlpack__ __reduce_ex__ __deepcopy__ as_subclass numpy_T".split(),
-    "looks at the memory of a tensor",
-)
-REFUSED_METHODS |= dict.fromkeys(
-    "backward register_hook register_post_accumulate_grad_hook retain_grad __format__ "
-    "__repr__ __str__ __hash__ map_ map2_ apply_ requires_grad_ detach_".split(),
-    "reaches beyond the graph",
-)
+REASONS = {
+    "takes the value of a tensor": "item tolist numpy __array__ __bool__ __int__ __float__ "
+    "__index__ __complex__ __contains__",
+    "looks at the memory of a tensor": "storage untyped_storage data_ptr set_ resize_ resize_as_ "
+    "share_memory_ pin_memory __dlpack__ __reduce_ex__ __deepcopy__ as_subclass",
+    "reaches beyond the graph": "backward register_hook register_post_accumulate_grad_hook "
+    "retain_grad __format__ __repr__ __str__ __hash__ map_ map2_ apply_ requires_grad_ detach_",
+}
+REFUSED_METHODS = {name: reason for reason, names in REASONS.items() for name in names.split()}
 DISABLED: set[Any] = set()  # functions that run eagerly by the user's wish
 ALLOWED: set[Any] = set()  # functions that become nodes by the user's wish
 OPERATOR_KINDS = (BuiltinFunctionType, type(torch.Tensor.add), type(torch.Tensor.__add__))
@@ -48,7 +44,7 @@ OPERATOR_KINDS = (BuiltinFunctionType, type(torch.Tensor.add), type(torch.Tensor
 
 def is_operator(real: Any) -> bool:
     """Does a call of `real` become a node?"""
-    if found_in(ALLOWED, real):
+    if found_in(ALLOWED, real) or isinstance(real, OpOverload | OpOverloadPacket):
         return True
     if isinstance(real, FunctionType):
         if real.__module__ == "torch._tensor":
@@ -94,8 +90,7 @@ def call_operator(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value
 # Properties that are views or copies: a node each.
 VIEWS = ("T", "mT", "H", "mH", "real", "imag")
 CONSTANTS = """shape dtype device ndim layout is_cuda is_cpu is_sparse is_quantized is_meta is_mps
-requires_grad is_leaf itemsize nbytes names is_nested is_mkldnn is_xpu is_complex_ is_vulkan
-is_xla is_sparse_csr is_mtia is_maia is_ipu volatile""".split()
+requires_grad is_leaf itemsize nbytes names is_nested is_mkldnn is_xpu is_xla""".split()
 
 
 def tensor_attribute(ev: "E", v: Tensor, name: str) -> Value:
@@ -192,7 +187,11 @@ for _name in (n for n in dir(torch.Tensor) if n.startswith("__")):
     trust(torch.Tensor, _name, type_lookup(torch.Tensor, _name))  # operators never look them up
 
 
-rule(torch.Tensor.__iter__)(lambda ev, v: model.iter_(ev, v))
+@rule(torch.Tensor.__iter__)
+def _iter(ev: "E", v: Value) -> Value:
+    return model.iter_(ev, ev.graph.call(ev, "unbind", [v, Const(0)]))
+
+
 rule(torch.Tensor.__hash__)(lambda ev, v: refuse("the hash of a tensor"))
 
 

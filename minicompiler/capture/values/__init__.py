@@ -12,4 +12,3 @@ from .containers import Dict as Dict, List as List, Sequence as Sequence, keyed 
 from .containers import Set as Set, Slice as Slice, Tuple as Tuple, View as View, key_of as key_of
 from .functions import Cell as Cell, Function as Function, Generator as Generator
 from .functions import Iterator as Iterator, Method as Method, Stepped as Stepped, Super as Super
-from .functions import iterator as iterator, snapshot_iterator as snapshot_iterator

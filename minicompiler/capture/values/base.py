@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import torch
 
 from ...errors import Unsupported
+from ..facts import ATOMS
 from ..source import Source
 
 if TYPE_CHECKING:
@@ -36,9 +37,7 @@ class Absent(enum.Enum):
 
 ABSENT = Absent.ABSENT
 
-LITERALS: tuple[type, ...] = (int, float, complex, bool, str, bytes, range, types.NoneType)
-LITERALS += (types.EllipsisType, types.NotImplementedType)
-LITERALS += (torch.dtype, torch.device, torch.layout, torch.memory_format)
+LITERALS = (*ATOMS, float, complex, range)
 
 
 def is_literal(real: object) -> bool:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ..facts import is_empty
 from ..source import Contents, Field, Source, field
 from ..source import closure as closure_source
-from .base import ABSENT, Const, Obj, Value, refuse
-from .containers import Dict, Sequence, Tuple
+from .base import ABSENT, Obj, Value
+from .containers import Dict
 
 if TYPE_CHECKING:
     from ..evaluator import Evaluation as E
@@ -128,28 +128,3 @@ class Stepped(Iterator):
     @property
     def started(self) -> bool:
         return self.index > 0
-
-
-def iterator(ev: "E", of: Sequence | Const) -> Iterator:
-    """Of a sequence, which may grow meanwhile, or a range, str, bytes."""
-    kind = tuple if isinstance(of, Tuple) else list
-
-    def read(i: int) -> Value | None:
-        if isinstance(of, Const):
-            return Const(of.value[i]) if i < len(of.value) else None
-        return of.at(ev, i) if i < len(of) else None
-
-    return Iterator(type(iter(of.value if isinstance(of, Const) else kind())), read, of)
-
-
-def snapshot_iterator(
-    cls: type, items: list[Value], of: Value, unchanged: Callable[[], bool]
-) -> Iterator:
-    """For dicts and sets: `unchanged` says whether iteration is still allowed."""
-
-    def read(i: int) -> Value | None:
-        if not unchanged():
-            refuse("a dict or set changes size while it is iterated over")
-        return items[i] if i < len(items) else None
-
-    return Iterator(cls, read, of)
