@@ -100,12 +100,11 @@ class Region:
         with report.current().stage("capture"):
             made = convert.convert(
                 code,
-                function,
                 vector,
                 function.__globals__,
-                getattr(function, "__builtins__"),  # noqa: B009  (typeshed does not know it)
                 self.compile_graph,
-                convert.Options(self.fullgraph, strict=config.verify),
+                self.fullgraph,
+                strict=config.verify,
             )
         if isinstance(made, convert.Skip):
             return None if made.guards is None else cache.Compiled(made.guards, None)

@@ -386,14 +386,6 @@ static PyObject *m_set(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *m_status(PyObject *module, PyObject *none)
-{
-    _PyFrameEvalFunction now = _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Get());
-    int others = now == hook ? foreign != NULL : now != _PyEval_EvalFrameDefault;
-    return Py_BuildValue("(nOOO)", active, now == hook ? Py_True : Py_False,
-                         here.callback ? Py_True : Py_False, others ? Py_True : Py_False);
-}
-
 static PyObject *missing; /* what a look-up returns that found nothing */
 
 static PyObject *m_own_dict(PyObject *module, PyObject *object)
@@ -463,8 +455,6 @@ static PyMethodDef methods[] = {
     {"get", m_get, METH_O, "get(code) -> (skip, entries)"},
     {"set", m_set, METH_VARARGS,
      "set(code, skip, (region, guard, replacement) * n, globals): globals None for any."},
-    {"status", m_status, METH_NOARGS,
-     "(active regions of all threads, installed, on for this thread, foreign evaluator there)"},
     {"own_dict", m_own_dict, METH_O,
      "An instance's dictionary, whatever its class makes of __dict__."},
     {"type_lookup", (PyCFunction)(void (*)(void))m_type_lookup, METH_FASTCALL,

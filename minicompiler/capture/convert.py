@@ -63,14 +63,6 @@ class Skip:
 
 
 @dataclass
-class Options:
-    """What the caller wants of this frame. `strict` lets the compiler's own errors through."""
-
-    fullgraph: bool = False
-    strict: bool = False
-
-
-@dataclass
 class Attempt:
     """The plan for the next evaluation: where to break, and why."""
 
@@ -81,15 +73,14 @@ class Attempt:
 
 def convert(
     code: CodeType,
-    func: FunctionType,
     args: tuple[Any, ...],
     f_globals: dict[str, Any],
-    builtins: Any,
     compile_graph: CompileGraph,
-    options: Options | None = None,
+    fullgraph: bool = False,
+    strict: bool = False,
 ) -> Converted | Skip:
-    """Evaluate the frame symbolically; where that is not possible, again up to the break."""
-    options = options or Options()
+    """Evaluate the frame symbolically; where that is not possible, again up to the break.
+    `strict` lets the compiler's own errors through."""
     if code in LANDINGS:
         return Skip("runs eagerly up to the next graph")
     if code.co_flags & REFUSED_FLAGS:
@@ -99,7 +90,7 @@ def convert(
         return Skip(f"code of {module} runs eagerly unless it is called by compiled code")
     attempt = Attempt()
     while True:
-        guards = GuardSet(vector_of(code), f_globals, builtins)
+        guards = GuardSet(vector_of(code), f_globals)
         guards.add_ambient()
         with ambient_restored():
             ev = Evaluation(guards, f_globals, attempt.break_at)
@@ -108,7 +99,7 @@ def convert(
                 found: Value | None = None
                 with suppress(BreakHere):
                     found = frame.enter()
-                return finish(ev, frame, found, attempt, builtins, compile_graph)
+                return finish(ev, frame, found, attempt, compile_graph)
             except Raised as raised:
                 name = raised.value.cls.__name__
                 why = Unsupported(f"raises {name}{message_of(raised.value)}")
@@ -120,10 +111,10 @@ def convert(
             except RecursionError:
                 return Skip("evaluation nests too deeply")
             except Exception as error:
-                if options.strict:
+                if strict:
                     raise
                 return Skip(f"internal error: {type(error).__name__}: {error}")
-        if options.fullgraph:
+        if fullgraph:
             raise Unsupported(why.reason, why.hint or "", where)
         if not {"locals", "eval", "exec"}.isdisjoint(code.co_names):
             return Skip(f"{why.reason}; the frame looks at its own variables")
@@ -196,7 +187,6 @@ def finish(
     frame: Frame,
     found: Value | None,
     attempt: Attempt,
-    builtins: Any,
     compile_graph: CompileGraph,
 ) -> Converted | Skip:
     """Write the replacement: returns `found`, or breaks where the frame stands."""
@@ -206,7 +196,7 @@ def finish(
         if generator.started and not generator.finished and generator.frame.in_try():
             raise Unbuildable(generator.born, "a generator is left inside of `try` or `with`")
     worth = ev.graph.operations or config.keep_empty_graphs
-    text = Text(ev, vector_of(code), builtins)
+    text = Text(ev, vector_of(code))
     if found is not None:
         if not worth:
             return skip("no tensor operations", ev, frame)

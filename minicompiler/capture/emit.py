@@ -47,8 +47,8 @@ class Text(guards.Text):
     """The text of a replacement: `lines` before the graph read each path once; `after` it comes
     what is built from its outputs."""
 
-    def __init__(self, ev: "Evaluation", vector: Sequence[str], builtins: Any) -> None:
-        super().__init__(vector, {"G": ev.f_globals, "B": builtins}, {})
+    def __init__(self, ev: "Evaluation", vector: Sequence[str]) -> None:
+        super().__init__(vector, {"G": ev.f_globals}, {})
         self.ev = ev
         self.after: list[str] = []
         self.made: dict[int, str] = {}

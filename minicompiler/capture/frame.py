@@ -116,7 +116,7 @@ class Frame:
 
     def run(self) -> Value:
         """Evaluate until a return (its value) or a yield (`Yielded`)."""
-        from .opcodes import HANDLERS
+        from .opcodes import HANDLERS, REFUSED
 
         ev = self.ev
         ev.frames.append(self)
@@ -133,7 +133,7 @@ class Frame:
                 self.index += 1
                 handler = HANDLERS.get(inst.opname)
                 if handler is None:
-                    refuse(f"the instruction {inst.opname}")
+                    refuse(REFUSED.get(inst.opname, f"the instruction {inst.opname}"))
                 try:
                     result = handler(self, inst)
                 except Raised as raised:

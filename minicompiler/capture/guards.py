@@ -226,7 +226,7 @@ class Text:
         self.parameters = {
             name: f"L_{name if name.isidentifier() else i}" for i, name in enumerate(vector)
         }
-        self.namespace = namespace  # globals of the text: G, B and what `const` was asked for
+        self.namespace = namespace  # globals of the text: G and what `const` was asked for
         self.constants: dict[int, str] = {}
         self.variables: dict[Source, str] = {}
         self.lines: list[str] = []
@@ -325,13 +325,11 @@ class GuardSet:
     """The assumptions of one compiled frame.
 
     `vector` names what checks are called with: arguments in localsplus order, then closure cells
-    (`vector_of(code)`). `f_globals` and `builtins` are the dictionaries of the frame.
+    (`vector_of(code)`). `f_globals` is the dictionary of the frame.
     """
 
-    def __init__(
-        self, vector: Sequence[str], f_globals: dict[str, Any], builtins: dict[str, Any]
-    ) -> None:
-        self.vector, self.f_globals, self.builtins = tuple(vector), f_globals, builtins
+    def __init__(self, vector: Sequence[str], f_globals: dict[str, Any]) -> None:
+        self.vector, self.f_globals = tuple(vector), f_globals
         self.rows: dict[Guard, None] = {}  # in order of adding; equal rows are one
 
     def add(self, kind: str, source: Source | None, expected: Any, where: str = "") -> None:
@@ -378,8 +376,8 @@ class GuardSet:
 
     def text(self, vector: Sequence[str] | None = None) -> Text:
         """An empty text over the vector, for rows in the order of checking."""
-        space = {"G": self.f_globals, "B": self.builtins}
-        return Text(self.vector if vector is None else vector, space, self.classes())
+        named = self.vector if vector is None else vector
+        return Text(named, {"G": self.f_globals}, self.classes())
 
     def build(self, tensor_guard: TensorGuard | None = None) -> Callable[..., bool]:
         """check(*vector) -> whether every guard holds. Its `text` is the Python it was made of;

@@ -2,7 +2,7 @@
 
 A handler gets the frame and the instruction; what it returns ends the run of the frame (a return
 value or `Yielded`). `REFUSED` says why an opcode is not followed. A test checks that every opcode
-of the running Python is handled, refused or stripped.
+of the running Python is handled, refused or never met.
 """
 
 # ruff: noqa: I001  (imports fill their lines)
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from . import attributes
 from . import data_model as model
-from .decode import FAST, PREFIXES, VERSION, Instruction
+from .decode import FAST, VERSION, Instruction
 from .frame import Frame, Handled, Yielded
 from .polyfills import match_class
 from .values import NONE, NULL, TRUE, Cell, Const, Dict, Function, List, Obj, Raised, Set, Tuple
@@ -21,22 +21,13 @@ from .values import Value, const_bool, new_exception, python_value, refuse
 
 Handler = Callable[[Frame, Instruction], Value | None]
 
-STRIPPED = PREFIXES | {"RESERVED", "INTERPRETER_EXIT", "ENTER_EXECUTOR", "EXIT_INIT_CHECK"}
-REASONS = {
-    "asynchronous code runs eagerly": "ASYNC_GEN_WRAP BEFORE_ASYNC_WITH END_ASYNC_FOR GET_AITER "
-    "GET_ANEXT GET_AWAITABLE",
-    "template strings run eagerly": "BUILD_INTERPOLATION BUILD_TEMPLATE",
-    "type parameters and `except*` run eagerly": "CALL_INTRINSIC_2 CHECK_EG_MATCH "
-    "PREP_RERAISE_STAR",
-    "an exception is thrown into the `yield from` of a generator": "CLEANUP_THROW",
-    "a class is defined": "LOAD_BUILD_CLASS",
-    "the body of a class or module runs eagerly": "IMPORT_STAR LOAD_LOCALS LOAD_NAME STORE_NAME "
-    "DELETE_NAME LOAD_FROM_DICT_OR_DEREF LOAD_FROM_DICT_OR_GLOBALS LOAD_CLASSDEREF PRINT_EXPR "
-    "SETUP_ANNOTATIONS ANNOTATIONS_PLACEHOLDER",
-    "a generator's frame runs eagerly; its consumer is compiled": "RETURN_GENERATOR",
-    "specialised by the interpreter": "BINARY_OP_INPLACE_ADD_UNICODE",
+REFUSED = {
+    "LOAD_BUILD_CLASS": "a class is defined",
+    "CHECK_EG_MATCH": "`except*` runs eagerly",
+    "CALL_INTRINSIC_2": "type parameters and `except*` run eagerly",
+    "BUILD_TEMPLATE": "template strings run eagerly",
+    "CLEANUP_THROW": "an exception is thrown into the `yield from` of a generator",
 }
-REFUSED = {name: reason for reason, names in REASONS.items() for name in names.split()}
 
 
 # ---------------------------------------------------------------- families

@@ -15,7 +15,7 @@ from torch import fx
 
 from minicompiler import report
 from minicompiler.capture import cache, frame_hook
-from minicompiler.capture.convert import Converted, Options, Skip, convert
+from minicompiler.capture.convert import Converted, Skip, convert
 from minicompiler.settings import overriding
 
 
@@ -53,12 +53,11 @@ def capture(fn: Callable[..., Any], run: Run, **options: Any) -> Callable[..., A
         def compile_frame() -> cache.Compiled | None:
             made = convert(
                 code,
-                function,
                 vector,
                 function.__globals__,
-                function.__builtins__,
                 compile_graph,
-                Options(strict=True, **options),
+                strict=True,
+                **options,
             )
             if isinstance(made, Skip):
                 run.skips.append(f"{code.co_name}: {made.reason}")

@@ -1,6 +1,7 @@
 """The frame hook as a `with` block, and what it says about itself."""
 
 import contextlib
+import ctypes
 from types import FunctionType
 from typing import NamedTuple
 from weakref import ref
@@ -56,17 +57,35 @@ def record(code, guard, replacement, region=None, f_globals=None):
     frame_hook.replace(code, [*known, entry] if guard is None else [entry, *known], f_globals)
 
 
+def evaluator():
+    """The address of what evaluates frames now."""
+    get = ctypes.pythonapi._PyInterpreterState_GetEvalFrameFunc
+    get.argtypes, get.restype = [ctypes.c_void_p], ctypes.c_void_p
+    ctypes.pythonapi.PyInterpreterState_Get.restype = ctypes.c_void_p
+    return get(ctypes.pythonapi.PyInterpreterState_Get())
+
+
 class Status(NamedTuple):
-    active: int  # regions that are on, of all threads
-    installed: bool
+    installed: bool  # only while regions of some thread are on
     on: bool  # for this thread
-    foreign: bool  # another frame evaluator is there; ours passes on what it does not replace
 
 
 def status():
-    return Status(*_c.status())
+    now = evaluator()
+    before = _c.enter(None, None)
+    _c.enter(*before)
+    return Status(now == OURS, before[0] is not None)
 
 
-for function in (active, disabled, active.__init__, active.__enter__, active.__exit__):
+OURS = frame_hook.run(lambda *frame: None, None, evaluator)
+for function in (
+    status,
+    evaluator,
+    active,
+    disabled,
+    active.__init__,
+    active.__enter__,
+    active.__exit__,
+):
     if hasattr(function, "__code__"):
         frame_hook.skip(function.__code__)

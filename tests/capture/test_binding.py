@@ -1,6 +1,5 @@
 """Bindings: the fast check answers as the plain one does, whatever is done to the module."""
 
-import builtins
 import copy
 import gc
 import random
@@ -79,7 +78,7 @@ def assume(made, source, module):
 
 
 def assumptions(net, x):
-    made = GuardSet(("self", "x"), {}, vars(builtins))
+    made = GuardSet(("self", "x"), {})
     made.add_ambient()
     made.add("TENSOR", X, TensorFacts.of(x))
     assume(made, SELF, net)
@@ -256,7 +255,7 @@ def test_roots_in_a_cell_or_a_global():
     x = torch.zeros(2, 3)
     for source, vector in ((S.Contents(S.Cell("net")), ("net",)), (S.Item(S.Globals(), "net"), ())):
         net = Net()
-        made = GuardSet(vector, {"net": net}, vars(builtins))
+        made = GuardSet(vector, {"net": net})
         assume(made, source, net)
         assert best_root(made) == source
         check = binding.build(made)
@@ -267,7 +266,7 @@ def test_roots_in_a_cell_or_a_global():
 
 
 def test_small_sets_need_no_binding():
-    made = GuardSet(("self",), {}, {})
+    made = GuardSet(("self",), {})
     made.add("TYPE", SELF, Net)
     made.add("EQUALS", S.attribute(SELF, "training"), True)
     assert best_root(made) is None

@@ -48,7 +48,7 @@ class Toy:
         def compile():
             if self.refuse(code, vector):
                 return None
-            made = GuardSet(vector_of(code), f_globals, vars(builtins))
+            made = GuardSet(vector_of(code), f_globals)
             name = vector_of(code)[0]
             kind, of = ("EQUALS", vector[0]) if self.by_value else ("TYPE", type(vector[0]))
             made.add(kind, S.Local(name), of, "user.py:1")
@@ -128,7 +128,7 @@ def test_refused_for_good_and_refused_under_guards():
     def refuse_ints(code, function, vector):
         def compile():
             asked.append(vector)
-            made = GuardSet(("x",), function.__globals__, vars(builtins))
+            made = GuardSet(("x",), function.__globals__)
             made.add("TYPE", S.Local("x"), type(vector[0]))
             replacement = None if type(vector[0]) is int else lambda x: "compiled"
             return Compiled(made, replacement, type(vector[0]))
@@ -145,7 +145,7 @@ def test_a_guard_that_fails_at_once_is_never_relied_on():
     f = new_function()
 
     def wrong(code, function, vector):
-        made = GuardSet(("x",), function.__globals__, vars(builtins))
+        made = GuardSet(("x",), function.__globals__)
         made.add("TYPE", S.Local("x"), str)
         return find_or_compile(
             code, function.__globals__, vector, None, lambda: Compiled(made, lambda x: "bad", 0)
@@ -224,7 +224,7 @@ def test_the_limit_counts_for_each_module():
             return None
 
         def compile():
-            made = GuardSet(("x",), function.__globals__, vars(builtins))
+            made = GuardSet(("x",), function.__globals__)
             made.add("ID", S.Local("x"), vector[0])
             made.add("EQUALS", S.attribute(S.Local("x"), "n"), vector[0].n)
             return Compiled(made, lambda x: "compiled")
@@ -301,7 +301,7 @@ def test_2000_recompiled_closures():
             return None
 
         def compile():
-            made = GuardSet(vector_of(code), function.__globals__, vars(builtins))
+            made = GuardSet(vector_of(code), function.__globals__)
             made.add("ID", S.Contents(S.Cell("thing")), vector[1].cell_contents)
             compiled.append(weakref.ref(vector[1].cell_contents))
             return Compiled(made, lambda x, cell: ("new", cell.cell_contents), len(compiled))

@@ -1,7 +1,6 @@
 """Guards: what was assumed and changes makes the check fail, what was not does not; no user code
 runs meanwhile, nothing is kept alive, and the explanation names the culprit."""
 
-import builtins
 import collections
 import copy
 import gc
@@ -36,7 +35,7 @@ def kw_default(function, name):
 
 
 def guards(*rows, vector=("v",), f_globals=None):
-    made = GuardSet(vector, {} if f_globals is None else f_globals, vars(builtins))
+    made = GuardSet(vector, {} if f_globals is None else f_globals)
     for kind, source, expected in rows:
         made.add(kind, source, expected, "user.py:7")
     return made
@@ -452,7 +451,7 @@ TENSORS = {
 @pytest.mark.parametrize("name", [n for n in TENSORS if n != "number"])
 def test_tensor_facts_tell_these_apart(name):
     expected = TENSORS[name]()
-    made = GuardSet(("v",), {}, {})
+    made = GuardSet(("v",), {})
     made.add("TENSOR", V, TensorFacts.of(expected))
     assert holds(made, TENSORS[name]())
     assert [other for other in TENSORS if holds(made, TENSORS[other]())] == [name]
@@ -575,7 +574,7 @@ def test_ambient_state(state):
 
     context = within(state)
     next(context)
-    made = GuardSet(("v",), {}, {})
+    made = GuardSet(("v",), {})
     made.add_ambient()
     made.add("TENSOR", V, torch.zeros(2, device="cpu"))
     x = torch.zeros(2, device="cpu")
@@ -592,7 +591,7 @@ def test_ambient_state(state):
 
 def test_the_cache_of_autocast_is_state_too():
     with torch.autocast("cpu"):
-        made = GuardSet((), {}, {})
+        made = GuardSet((), {})
         made.add_ambient()
         assert holds(made)
         context = cached_casts()
@@ -612,7 +611,7 @@ def test_modes_that_may_change_any_operator_are_refused():
     class Dispatch(TorchDispatchMode):
         pass
 
-    made = GuardSet(("v",), {}, {})
+    made = GuardSet(("v",), {})
     made.add_ambient()
     made.add("TENSOR", V, torch.zeros(2))
     check, x = made.build(), torch.zeros(2)
@@ -620,7 +619,7 @@ def test_modes_that_may_change_any_operator_are_refused():
         with mode:
             assert not check(x)
             with pytest.raises(Unsupported):
-                GuardSet((), {}, {}).add_ambient()
+                GuardSet((), {}).add_ambient()
     assert check(x)
 
 
@@ -679,13 +678,13 @@ def test_failures_are_told_in_words():
     made = guards(("ID", V, len), ("TYPE", V, int))
     assert "builtin_function_or_method len" in str(made.explain_failure(max))
     with torch.no_grad():
-        ambient = GuardSet((), {}, {})
+        ambient = GuardSet((), {})
         ambient.add_ambient()
     assert str(ambient.explain_failure()) == "GRAD_MODE: expected False, found True"
 
 
 def test_odd_names():
-    made = GuardSet((".0", "len", "v0", "c0", "G"), {"G": 1}, vars(builtins))
+    made = GuardSet((".0", "len", "v0", "c0", "G"), {"G": 1})
     for i, name in enumerate((".0", "len", "v0", "c0", "G")):
         made.add("LENGTH", S.Local(name), i)
     assert holds(made, "", "a", "ab", "abc", "abcd") and not holds(

@@ -143,7 +143,7 @@ L = S.Local
 def test_text_reads_what_the_path_says(source, value, expected, text):
     function_space = with_defaults.__globals__
     assert function_space["torch"] is torch
-    read = GuardSet(("v",), space, __builtins__).reader([source])
+    read = GuardSet(("v",), space).reader([source])
     armed.append(True)
     try:
         (found,) = read(value)
@@ -167,7 +167,7 @@ def test_paths_that_are_gone_raise():
         (S.DictKey(L("v"), 3), {1: 2}),
     ]:
         with pytest.raises(Exception):
-            GuardSet(("v",), {}, {}).reader([source])(value)
+            GuardSet(("v",), {}).reader([source])(value)
     assert list(fallback) == ["k"]  # reading inserted nothing
 
 
@@ -184,5 +184,5 @@ def test_equal_paths_are_equal_and_hash_alike():
 
 def test_each_path_is_read_once():
     sources = [S.attribute(S.attribute(L("v"), "a"), name) for name in ("b", "c")]
-    text = GuardSet(("v",), {}, {}).reader(sources).text
+    text = GuardSet(("v",), {}).reader(sources).text
     assert text.count("own_dict(") == 2  # of v and of v.a
