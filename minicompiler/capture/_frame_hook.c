@@ -283,8 +283,6 @@ static int unsuitable(PyCodeObject *code)
     return kind != CO_OPTIMIZED || code->co_stacksize < 1;
 }
 
-#define SMALL 24 /* arguments and closure cells that need no allocation */
-
 static PyObject *hook(PyThreadState *ts, Frame *f, int throwflag)
 {
     if (!here.callback || throwflag || f->owner != FRAME_OWNED_BY_THREAD || f == passed_on)
@@ -301,20 +299,17 @@ static PyObject *hook(PyThreadState *ts, Frame *f, int throwflag)
     /* the vector: arguments in the order of localsplus, then the cells of the closure. As no
        instruction has run, arguments that will live in cells are still plain. */
     PyFunctionObject *function = FUNCTION(f);
-    PyObject *closure = function->func_closure, *small[SMALL], **vector = small, **allocated = NULL;
+    PyObject *closure = function->func_closure;
     Py_ssize_t n_args = code->co_argcount + code->co_kwonlyargcount +
                         !!(code->co_flags & CO_VARARGS) + !!(code->co_flags & CO_VARKEYWORDS);
     Py_ssize_t n = n_args + (closure ? PyTuple_GET_SIZE(closure) : 0);
+    PyObject *copied[n + 1], **vector = copied;
 #ifndef LOCAL /* localsplus is an array of objects: no need to copy */
 #define LOCAL(f, i) ((f)->localsplus[i])
     if (n == n_args) vector = f->localsplus;
     else
 #endif
     {
-        if (n > SMALL && !(vector = allocated = PyMem_New(PyObject *, n))) {
-            PyErr_NoMemory();
-            return finish(ts, f, NULL);
-        }
         for (Py_ssize_t i = 0; i < n_args; i++) vector[i] = LOCAL(f, i);
         for (Py_ssize_t i = n_args; i < n; i++) vector[i] = PyTuple_GET_ITEM(closure, i - n_args);
     }
@@ -325,7 +320,6 @@ static PyObject *hook(PyThreadState *ts, Frame *f, int throwflag)
     if (!replacement && !PyErr_Occurred()) replacement = ask(code, function, vector, n);
     if (replacement == Py_None) {
         Py_DECREF(replacement);
-        PyMem_Free(allocated);
         h = holder_of(code, 1);
         return h ? skipping(ts, f, code, h) : finish(ts, f, NULL);
     }
@@ -333,7 +327,6 @@ static PyObject *hook(PyThreadState *ts, Frame *f, int throwflag)
         result = PyObject_Vectorcall(replacement, vector, n, NULL);
         Py_DECREF(replacement);
     }
-    PyMem_Free(allocated);
     return finish(ts, f, result);
 }
 

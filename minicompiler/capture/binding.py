@@ -166,18 +166,11 @@ class Binding:
     # ---------------------------------------------------------------- roots
     def find(self, root: Any) -> tuple[Any, ...] | None:
         """The values wanted, if what is assumed of this root holds."""
-        known = self.known.get(id(root))
-        if known is not None and known[0]() is root:
-            found = known[1](root)
-            if found is not None:
-                return found
-        return self.bind(root)
-
-    def bind(self, root: Any) -> tuple[Any, ...] | None:
-        if not self.in_full(root):
-            return None
         known, key = self.known, id(root)
-        walk = Walk(tuple(self.steps), self.wanted, root)
-        known[key] = ref(root, lambda _: known.pop(key, None)), walk
-        found: tuple[Any, ...] | None = walk(root)
+        at, walk = known.get(key, (None, None))
+        found = walk(root) if walk is not None and at is not None and at() is root else None
+        if found is None and self.in_full(root):
+            walk = Walk(tuple(self.steps), self.wanted, root)
+            known[key] = ref(root, lambda _: known.pop(key, None)), walk
+            found = walk(root)
         return found

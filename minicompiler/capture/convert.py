@@ -5,8 +5,8 @@ function and the guards under which it stands for the frame) or `Skip` (run it e
 Invariant: nothing that the user can see has happened when this returns.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
@@ -92,28 +92,29 @@ def convert(
     while True:
         guards = GuardSet(vector_of(code), f_globals)
         guards.add_ambient()
-        with ambient_restored():
-            ev = Evaluation(guards, f_globals, attempt.break_at)
-            frame = outermost(ev, code, args)
-            try:
-                found: Value | None = None
-                with suppress(BreakHere):
-                    found = frame.enter()
-                return finish(ev, frame, found, attempt, compile_graph)
-            except Raised as raised:
-                name = raised.value.cls.__name__
-                why = Unsupported(f"raises {name}{message_of(raised.value)}")
-                where, at = raised.where or frame.where(), raised.step
-            except Unsupported as error:  # its traceback would keep the arguments alive
-                why = Unsupported(error.reason, error.hint or "")
-                where = error.where or frame.where()
-                at = error.step if isinstance(error, Unbuildable) else ev.at
-            except RecursionError:
-                return Skip("evaluation nests too deeply")
-            except Exception as error:
-                if strict:
-                    raise
-                return Skip(f"internal error: {type(error).__name__}: {error}")
+        ev = Evaluation(guards, f_globals, attempt.break_at)
+        frame = outermost(ev, code, args)
+        try:
+            found: Value | None = None
+            with suppress(BreakHere):
+                found = frame.enter()
+            return finish(ev, frame, found, attempt, compile_graph)
+        except Raised as raised:
+            name = raised.value.cls.__name__
+            why = Unsupported(f"raises {name}{message_of(raised.value)}")
+            where, at = raised.where or frame.where(), raised.step
+        except Unsupported as error:  # its traceback would keep the arguments alive
+            why = Unsupported(error.reason, error.hint or "")
+            where = error.where or frame.where()
+            at = error.step if isinstance(error, Unbuildable) else ev.at
+        except RecursionError:
+            return Skip("evaluation nests too deeply")
+        except Exception as error:
+            if strict:
+                raise
+            return Skip(f"internal error: {type(error).__name__}: {error}")
+        finally:  # evaluation sets the real grad mode and autocast state, so that fakes see them
+            set_ambient_back(ev)
         if fullgraph:
             raise Unsupported(why.reason, why.hint or "", where)
         if not {"locals", "eval", "exec"}.isdisjoint(code.co_names):
@@ -129,23 +130,6 @@ def message_of(exception: Obj) -> str:
     args = exception.fields.get("args")
     texts = [describe(i) for i in getattr(args, "contents", []) if isinstance(i, Value)]
     return f": {', '.join(texts)}" if texts else ""
-
-
-@contextmanager
-def ambient_restored() -> Iterator[None]:
-    """Evaluation sets the real grad mode and autocast state, so that fakes see them."""
-    grad = torch.is_grad_enabled()
-    devices = [d for d in ("cpu", "cuda") if torch.amp.is_autocast_available(d)]
-    casts = [(d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in devices]
-    cache = torch.is_autocast_cache_enabled()
-    try:
-        yield
-    finally:
-        torch._C._set_grad_enabled(grad)
-        for device, enabled, dtype in casts:
-            torch.set_autocast_enabled(device, enabled)
-            torch.set_autocast_dtype(device, dtype)
-        torch.set_autocast_cache_enabled(cache)
 
 
 def outermost(ev: Evaluation, code: CodeType, args: tuple[Any, ...]) -> Frame:
@@ -208,7 +192,8 @@ def finish(
             return Skip(attempt.reason)
         write_break(ev, frame, text)
     inputs = [text.read(t.source) for t in ev.graph.inputs if t.source is not None]
-    restore_ambient(ev)
+    leave_ambient(ev)
+    set_ambient_back(ev)  # compiled under what it will find
     vector = list(text.parameters.values())
     if ev.graph.operations:
         ev.graph.graph.output(tuple(text.outputs))
@@ -319,11 +304,14 @@ def handles_tensors(frame: Frame) -> bool:
     return False
 
 
-def restore_ambient(ev: Evaluation) -> None:
-    """The graph leaves grad mode and autocast as it found them; the replacement sets them. It is
-    also compiled under what it will find."""
+def set_ambient_back(ev: Evaluation) -> None:
     for key, (setter, before) in ev.ambient.items():
         setter(*key[1:], before)
+
+
+def leave_ambient(ev: Evaluation) -> None:
+    """The graph leaves grad mode and autocast as it found them; the replacement sets them."""
+    for key, (setter, before) in ev.ambient.items():
         if ev.ambient_now[key] != before:
             node = ev.graph.graph.call_function(setter, (*key[1:], before))
             node.meta["val"] = None

@@ -52,10 +52,9 @@ class Frame:
         return self.stack.pop()
 
     def popn(self, n: int) -> list[Value]:
-        if n == 0:
-            return []
-        items = self.stack[-n:]
-        del self.stack[-n:]
+        first = len(self.stack) - n
+        items = self.stack[first:]
+        del self.stack[first:]
         return items
 
     def local(self, name: str) -> Value:
