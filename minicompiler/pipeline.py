@@ -72,11 +72,12 @@ def build(graph: fx.GraphModule, name: str) -> Flat:
         record.add("plan", plan)
     with record.stage("codegen"):
         kernels = codegen.generate(plan)
-        wrapper = codegen.wrapper(plan)
+        flat = runtime.flatten(plan, kernels)
+        wrapper = codegen.wrapper(plan, flat)
         record.add("kernels", kernels)
         record.add("wrapper", wrapper)
     with record.stage("build"):
-        return runtime.load(plan, kernels, wrapper)
+        return runtime.load(plan, kernels, flat, wrapper)
 
 
 def check(invariants: Callable[[Any], None], form: Any) -> None:

@@ -1,6 +1,6 @@
 """Plan and kernel texts -> something to call.
 
-In: a schedule Plan, the KernelSources of its kernels, the wrapper text.
+In: a schedule Plan, the KernelSources of its kernels, the flat plan, the wrapper text.
 Out: a callable: list of inputs -> list of outputs; the list of inputs is emptied. And with a
 forward, a backward and their Signature: what the captured function was, for autograd too.
 Invariant: the Python wrapper and the run-time extension give the same outputs, write the same
@@ -14,13 +14,17 @@ from . import autograd, build, extension, python_runtime, triton
 from .plan import flatten
 from .python_runtime import Flat
 
+__all__ = ["bind", "flatten", "load", "tensor_guard"]
+
 if TYPE_CHECKING:
     from ..aot.signature import Signature
     from ..codegen.source import KernelSource
     from ..schedule.plan import Plan
 
 
-def load(plan: "Plan", sources: "Sequence[KernelSource]", wrapper: str) -> Flat:
+def load(
+    plan: "Plan", sources: "Sequence[KernelSource]", flat: dict[str, Any], wrapper: str
+) -> Flat:
     """Something that runs `plan`.
 
     Raises NoCompiler, BuildFailed and DiskFull (all Unsupported) where kernels cannot be built.
@@ -34,7 +38,7 @@ def load(plan: "Plan", sources: "Sequence[KernelSource]", wrapper: str) -> Flat:
     if made := extension.module():
         names = [source.name for source in sources]
         kernels = [native[n].address if n in native else launchers[n] for n in names]
-        loaded: Flat = made.Plan(flatten(plan, sources), kernels, list(constants.values()))
+        loaded: Flat = made.Plan(flat, kernels, list(constants.values()))
         return loaded
     for source in sources:
         if source.name in native:

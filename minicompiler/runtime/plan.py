@@ -72,6 +72,7 @@ class _Flattener:
             "outputs": [self.argument(output) for output in self.program.outputs],
             "gpu": gpus.pop() if gpus else None,
             "registers": len(self.registers),
+            "names": list(self.registers),
         }
 
     def new(self, name: str) -> int:

@@ -63,7 +63,8 @@ def generated(plan: Plan) -> tuple[list[KernelSource], Callable[[list[Any]], lis
     """The kernels of a plan, and the plan as a function."""
     sources = codegen.generate(plan)
     with overriding({"python_runtime": True}):
-        return sources, runtime.load(plan, sources, codegen.wrapper(plan))
+        flat = runtime.flatten(plan, sources)
+        return sources, runtime.load(plan, sources, flat, codegen.wrapper(plan, flat))
 
 
 def outputs(what: Program | Function, *inputs: Tensor, fusion: bool = True) -> list[Any]:

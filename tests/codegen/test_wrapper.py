@@ -9,6 +9,7 @@ from minicompiler.codegen.source import KernelSource
 from minicompiler.codegen.wrapper import emit
 from minicompiler.errors import Unsupported
 from minicompiler.ir.nodes import BufferRef, Computed, Extern, Layout, Pointwise, Program
+from minicompiler.runtime import flatten
 from minicompiler.schedule.plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
 from minicompiler.symbolic.expr import as_expr, product, sym
 
@@ -24,7 +25,8 @@ def layout(*size, stride=None, dtype=torch.float32, offset=0):
 
 def body(program, *steps, sources=()):
     """The lines of `call`."""
-    text = emit(Plan(program, list(steps)))
+    plan = Plan(program, list(steps))
+    text = emit(plan, flatten(plan, sources))
     assert text.startswith("import math\n\nimport torch\n")
     compile(text, "wrapper", "exec")
     return [line.strip() for line in text.split("def call(args):\n")[1].splitlines()]
@@ -102,7 +104,7 @@ def test_memory_reused_and_written_in_place():
     )
     assert lines[3:] == [
         "k0(x, buf0)",
-        "buf1 = buf0",
+        "buf1 = runtime.reuse(buf0, (4,), (1,), dtype=torch.float32)",
         "del buf0",
         "buf3 = runtime.reuse(buf1, (2, 2), (2, 1), dtype=torch.float32)",
         "del buf1",

@@ -20,7 +20,7 @@ import torch.nn.functional as F  # noqa: N812
 
 from minicompiler import aot, codegen, decompositions, lowering, schedule
 from minicompiler.ir.nodes import BufferRef, Computed, Layout, Program
-from minicompiler.runtime import python_runtime, triton
+from minicompiler.runtime import flatten, python_runtime, triton
 from minicompiler.settings import overriding
 
 CUDA = torch.device("cuda", 0)
@@ -120,7 +120,8 @@ def values() -> int:
     wrong = 0
     for name, fn, inputs in cases():
         plan, sources = compiled(name, fn, inputs)
-        text = codegen.wrapper(plan).replace("cuda:0", "cpu").replace("cuda", "cpu")
+        text = codegen.wrapper(plan, flatten(plan, sources))
+        text = text.replace("cuda:0", "cpu").replace("cuda", "cpu")
         launchers = {source.name: triton.load(source) for source in sources}
         call = python_runtime.load(text, launchers, plan.program.constants, "case")
         got, want = call(list(inputs)), fn(*inputs)

@@ -111,10 +111,11 @@ class Planned:
 
     @property
     def text(self) -> str:
-        return emit(self.plan)
+        return emit(self.plan, runtime.flatten(self.plan, list(self.sources.values())))
 
     def load(self):
-        return runtime.load(self.plan, list(self.sources.values()), self.text)
+        sources = list(self.sources.values())
+        return runtime.load(self.plan, sources, runtime.flatten(self.plan, sources), self.text)
 
 
 @pytest.fixture(scope="session", autouse=True)
