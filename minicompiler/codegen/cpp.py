@@ -13,7 +13,7 @@ whatever the number of threads. A value is computed in the outermost loop that k
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from ..ir.dtypes import DtypeHandler, visit
 from ..ir.nodes import Computed, Reduction, Scatter
 from ..ir.ops import result_dtype
 from ..settings import config
-from ..symbolic.expr import Expr, as_expr, product, sym
+from ..symbolic.expr import Expr, product, sym
 from ..symbolic.printing import to_c
 from ..symbolic.ranges import bounds, index_range, proves_positive, simplify
 from .cpp_loops import Axis, Nest, nest
@@ -116,7 +116,7 @@ class CppWriter(Writer):
         self.folds: dict[str, Accumulator] = {}
         self.columns: dict[str, str] = {}  # of sums over rows: the array that gathers them
         self.tiles: dict[tuple[str, Expr], str] = {}  # of loads: a turned copy
-        self.mask: Value | None = None
+        self.index, self.folded, self.again = self.nest.index, self.nest.folded, kernel.again
 
     # -------------------------------------------------------------------------------- the function
 
@@ -245,6 +245,7 @@ class CppWriter(Writer):
     def pointwise(self, outer: Sequence[Axis], last: Axis) -> None:
         """All nodes in vectors along `last`."""
         across, count = self.nest.across, product(a.size for a in outer)
+        nodes = self.kernel.nodes
         if across is not None:
             # what lies across is first turned, a tile at a time, within the cache
             pair = across, last
@@ -261,19 +262,20 @@ class CppWriter(Writer):
                         self.line(f"tile{k}{at} = {self.pointers[buffer]}[{self.text(index)}];")
                     self.tiles[buffer, index] = f"tile{k}{at}"
                 with self.block(along, axes=[across]):
-                    self.vectors(last, down)
+                    self.vectors(nodes, last, down)
         elif count.is_const and int(count) < 16 and self.parallel(1):  # few rows: cut them
             with self.around(outer, self.steps(last, CHUNK)):
                 stop = self.stop(last, CHUNK)
-                self.vectors(last, loop_text(last.name, f"{last.name}_start", stop))
+                self.vectors(nodes, last, loop_text(last.name, f"{last.name}_start", stop))
         else:
             with self.around(outer):
-                self.vectors(last, self.loop(last))
+                self.vectors(nodes, last, self.loop(last))
 
-    def vectors(self, axis: Axis, loop: str) -> None:
-        """All nodes in one loop."""
-        with self.block("#pragma omp simd", loop, axes=[axis]):
-            self.run_nodes(self.kernel.nodes)
+    def vectors(self, nodes: Sequence[Computed], axis: Axis, loop: str) -> None:
+        """`nodes` in one loop over `axis`; a Scatter that folds may add to one element twice."""
+        adds = self.nest.inner and any(isinstance(node.loop, Scatter) for node in nodes)
+        with self.block("" if adds else "#pragma omp simd", loop, axes=[axis]):
+            self.run_nodes(nodes)
 
     @contextlib.contextmanager
     def lanes(self, axis: Axis, start: str, count: object) -> Iterator[None]:
@@ -336,18 +338,17 @@ class CppWriter(Writer):
 
     def results(self, folds: list[Computed]) -> None:
         """What the accumulators hold, where others find it."""
-        columns, internal = self.nest.columns, self.kernel.internal
-        if columns:  # accumulators of other columns are results as they are
+        if self.nest.columns:  # accumulators of other columns are results as they are
             made = {node.name: self.folds[node.name] for node in folds}
             self.arrays |= {k: f"{f.name}_{'at' if f.at else 'lanes'}" for k, f in made.items()}
+            internal = self.kernel.internal
             folds = [n for n in folds if made[n.name].at or n.name not in internal]
-        with self.lane_loop() if columns and folds else contextlib.nullcontext():
+        if not folds:
+            return
+        with self.lane_loop():
             for node in folds:
-                fold = self.folds[node.name]
-                result = self.let(fold.result, node.layout.dtype, self.here)
-                self.store(node, result, node.layout.index(self.nest.index))
-                if columns and fold.at:
-                    self.line(f"{self.arrays[node.name]}[lane] = {result.text};")
+                result = self.let(self.folds[node.name].result, node.layout.dtype, self.here)
+                self.store(node, result, node.layout.index(self.index))
 
     def _accumulator(self, node: Computed, lanes: int, exact: bool) -> Accumulator:
         loop = node.loop
@@ -369,10 +370,7 @@ class CppWriter(Writer):
                 self.run_nodes(nodes)
             return
         if not lanes:
-            # a Scatter that adds may hit one element twice
-            adds = any(isinstance(node.loop, Scatter) for node in nodes)
-            with self.block("" if adds else "#pragma omp simd", loop, axes=[axis]):
-                self.run_nodes(nodes)
+            self.vectors(nodes, axis, loop)
             return
         block, whole = f"{axis.name}_block", self.text(axis.size % lanes)
         rest = whole if start == "0" else f"({stop} - {start}) % {lanes}"
@@ -384,23 +382,20 @@ class CppWriter(Writer):
                 self.run_nodes(nodes)
 
     def lane_loop(self) -> contextlib.AbstractContextManager[None]:
-        """The columns of a strip, side by side."""
+        """The columns of a strip, side by side; of rows there is one at a time."""
+        if not self.nest.columns:
+            return contextlib.nullcontext()
         axis = self.nest.outer[-1]
         count = self.strip if axis.size % self.strip == 0 else "lanes"
         return self.lanes(axis, f"{axis.name}_start", count)
 
     def once_a_row(self, nodes: list[Computed]) -> None:
         """Nodes over `ranges` alone."""
-        if not self.nest.columns:
-            self.run_nodes(nodes)
-            return
-        for node in nodes:
+        for node in nodes if self.nest.columns else ():
             self.arrays[node.name] = f"col{self.number[node.name]}"
             self.line(f"{MEMORY[node.layout.dtype]} {self.arrays[node.name]}[{self.strip}];")
         with self.lane_loop():
-            for node in nodes:
-                self.run_nodes([node])
-                self.line(f"{self.arrays[node.name]}[lane] = {self.values[node.name].text};")
+            self.run_nodes(nodes)
 
     def _strip(self) -> int:
         """Columns side by side: fewer where rows of them are kept."""
@@ -436,21 +431,24 @@ class CppWriter(Writer):
     def store(self, node: Computed, value: Value, place: Expr, sign: str = "=") -> None:
         self.values[node.name] = value
         name, kernel = node.name, self.kernel
-        if name in kernel.rows:
-            self.line(f"{self._row(name)} = {value.text};")
+        if kept := self.kept(name):
+            self.line(f"{kept} = {value.text};")
         if name in kernel.internal:
             return
         target = f"{self.pointers[kernel.memory(name)]}[{self.text(place)}]"
-        text = value.text
         if sign == "+=" and value.dtype in (torch.bfloat16, torch.float16, torch.bool):
             raise Unsupported(f"C++ for adding {value.dtype} where indices say")
-        self.line(f"{target} {sign} {text};")
+        self.line(f"{target} {sign} {value.text};")
 
-    def _row(self, name: str) -> str:
-        """The element of a row that is kept for a later pass."""
-        lane = f"*{self.strip} + lane" if self.nest.columns else ""
-        text = self.text(self.inside)
-        return f"row{self.number[name]}[{f'({text})' if lane else text}{lane}]"
+    def kept(self, name: str) -> str:
+        """The element, at this point, of the array that has `name` for a later loop; "": none."""
+        if name in self.arrays:
+            return f"{self.arrays[name]}[lane]"
+        if name not in self.kernel.rows:
+            return ""
+        at = self.text(self.inside)
+        at = f"({at})*{self.strip} + lane" if self.nest.columns else at
+        return f"row{self.number[name]}[{at}]"
 
     # ------------------------------------------------------------------------------- the vocabulary
 
@@ -464,27 +462,18 @@ class CppWriter(Writer):
     def depth(self, e: Expr) -> int:
         return max((self.depths.get(s, 0) for s in e.free), default=0)
 
-    def let(self, text: str, dtype: torch.dtype, depth: int, expr: Expr | None = None) -> Value:
-        """The variable that holds `text`, in the block at `depth`; equal texts share one."""
+    def let(self, text: str, dtype: torch.dtype, depth: int = 0, expr: Expr | None = None) -> Value:
+        """The variable, in the block at `depth`."""
         block, key = self.blocks[depth], (text, dtype)
         if key not in block.known:
             value = block.known[key] = Value(self.fresh(), dtype, depth, expr)
             block.lines.append(f"const {TYPES[dtype]} {value.text} = {text};")
         return block.known[key]
 
-    def load(self, buffer: str, index: Expr) -> Value:
-        if buffer in self.values:
-            return self.values[buffer]
+    def from_memory(self, buffer: str, index: Expr) -> Value:
         dtype = self.layouts[buffer].dtype
-        if buffer in self.arrays:
-            return self.let(f"{self.arrays[buffer]}[lane]", dtype, self.here)
-        if buffer in self.kernel.rows:
-            return self.let(self._row(buffer), dtype, self.here)
-        if buffer in self.kernel.again:
-            mask, self.mask = self.mask, None  # the element exists whatever the mask says
-            self.values[buffer], _ = visit(self.nodes[buffer], self.nest.index, self.nest.folded)
-            self.mask = mask
-            return self.values[buffer]
+        if kept := self.kept(buffer):
+            return self.let(kept, dtype, self.here)
         memory = self.kernel.memory(buffer)
         index = simplify(index, self.ranges)
         text, depth = f"{self.pointers[memory]}[{self.text(index)}]", self.depth(index)
@@ -498,13 +487,8 @@ class CppWriter(Writer):
             depth = max(depth, self.mask.depth)
         return self.let(text, dtype, depth)
 
-    def constant(self, value: Any, dtype: torch.dtype) -> Value:
-        if not isinstance(value, Expr):
-            whole = as_expr(value) if type(value) is int else None
-            return Value(literal(value, dtype), dtype, 0, whole, value)
-        if value.is_const:
-            return self.constant(value.const, dtype)
-        return self.index_expr(value, dtype)
+    def literal(self, value: Any, dtype: torch.dtype) -> str:
+        return literal(value, dtype)
 
     def index_expr(self, expr: Expr, dtype: torch.dtype) -> Value:
         expr = simplify(expr, self.ranges)
@@ -551,32 +535,11 @@ class CppWriter(Writer):
             outer.checks = True
         return checked
 
-    def masked(
-        self, mask: Value, body: Callable[[], Value], other: Any, dtype: torch.dtype
-    ) -> Value:
-        outside = self.mask
-        self.mask = mask if outside is None else self.default("logical_and", outside, mask)
-        value = body()
-        self.mask = outside
-        text = f"{mask.text} ? {value.text} : {literal(other, dtype)}"
-        return self.let(text, dtype, max(mask.depth, value.depth))
-
-    def to_dtype(self, x: Value, dtype: torch.dtype) -> Value:
-        if x.dtype == dtype:
-            return x
-        if x.number is not None:
-            return self.constant(torch.tensor(x.number, dtype=x.dtype).to(dtype).item(), dtype)
-        if x.expr is not None and dtype.is_floating_point:
-            return self.index_expr(x.expr, dtype)
-        return self.let(conversion(x.text, x.dtype, dtype), dtype, x.depth)
+    def converted(self, x: Value, dtype: torch.dtype) -> str:
+        return conversion(x.text, x.dtype, dtype)
 
     def bitcast(self, x: Value, dtype: torch.dtype) -> Value:
         return self.let(f"bitcast<{TYPES[dtype]}>({x.text})", dtype, x.depth)
-
-    def random(self, kind: str, seed: Value, offset: Value) -> Value:
-        dtype = torch.int64 if kind == "randint" else torch.float32
-        text = f"random_{kind}({seed.text}, {offset.text})"
-        return self.let(text, dtype, max(seed.depth, offset.depth))
 
     def default(self, name: str, *args: Value) -> Value:
         dtype, texts = result_dtype(name, *(a.dtype for a in args)), [a.text for a in args]

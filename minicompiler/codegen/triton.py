@@ -15,7 +15,7 @@ and %; canonical expressions put contiguous dimensions together again, so no pas
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -23,7 +23,7 @@ import torch
 from ..errors import Unsupported
 from ..ir import ops
 from ..ir.dtypes import visit
-from ..ir.nodes import Computed, Extern, Index, Pointwise, Reduction, Scatter
+from ..ir.nodes import Computed, Extern, Index, Reduction, Scatter
 from ..ir.ops import result_dtype
 from ..symbolic.expr import Expr, Symbol, product, sym
 from ..symbolic.printing import to_triton
@@ -95,14 +95,14 @@ FOLDS = dict(
 class TritonWriter(Writer):
     """Writes the module of one kernel: a jitted function `NAME`, and `launch(*args, *symbols)`."""
 
-    types = TYPES
+    types, library = TYPES, "helpers."
 
     def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
         super().__init__(kernel, plan)
         self.body: list[str] = []
         self.depth = 1
         self.known: dict[tuple[str, torch.dtype], Value] = {}  # within the current pass
-        self.masks: list[str] = []
+        self.again = self.nodes  # of an earlier pass
         self.xnumel, self.rnumel = product(kernel.ranges), product(kernel.folded)
         self.ranges |= {X: index_range(self.xnumel), R: index_range(self.rnumel)}
         self.depths = {X: 0, R: 0}
@@ -222,8 +222,8 @@ class TritonWriter(Writer):
             if loop.kind in POSITIONS:
                 raise Unsupported("a Triton argmin or argmax over more than one block")
             accumulators[node.name] = Value(self.fresh(), loop.dtype)
-            start = self._literal(neutral(loop.kind, loop.dtype), loop.dtype)
-            full = f"tl.full([XBLOCK, RBLOCK], {start}, {TYPES[loop.dtype]})"
+            start = neutral(loop.kind, loop.dtype)
+            full = self.literal(start, loop.dtype, "XBLOCK, RBLOCK")
             self.line(f"{accumulators[node.name].text} = {full}")
         outside = dict(self.values), dict(self.known)
         self.line("for roffset in range(0, rnumel, RBLOCK):")
@@ -294,8 +294,8 @@ class TritonWriter(Writer):
     def line(self, *texts: str) -> None:
         self.body += ["    " * self.depth + text for text in texts]
 
-    def let(self, text: str, dtype: torch.dtype) -> Value:
-        """The variable that holds `text`; equal texts within a pass share one."""
+    def let(self, text: str, dtype: torch.dtype, depth: int = 0, expr: Expr | None = None) -> Value:
+        """The variable; equal texts share one within a pass, which has no blocks."""
         if (text, dtype) not in self.known:
             value = self.known[text, dtype] = Value(self.fresh(), dtype)
             self.line(f"{value.text} = {text}")
@@ -304,48 +304,40 @@ class TritonWriter(Writer):
     def print(self, e: Expr) -> str:
         return to_triton(e, self.ranges)
 
-    def load(self, buffer: str, index: Expr) -> Value:
-        if buffer in self.values:
-            return self.values[buffer]
-        if buffer in self.nodes:  # of an earlier pass: compute it again
-            node = self.nodes[buffer]
-            assert isinstance(node.loop, Pointwise)
-            self.values[buffer], _ = visit(node, self.index, self.folded)
-            return self.values[buffer]
+    def from_memory(self, buffer: str, index: Expr) -> Value:
         where = simplify(index, self.ranges)
-        mask = " & ".join([*self._axes(where), *self.masks])
+        mask = " & ".join(self._masks(where))
         dtype = self.layouts[buffer].dtype
         other = f", {mask}, other=0" if mask else ""
         cast = ".to(tl.int1)" if dtype == torch.bool else ""
         text = f"tl.load({self.pointer(buffer)} + ({self.text(where)}){other}){cast}"
         return self.let(text, dtype)
 
-    def _axes(self, index: Expr) -> list[str]:
-        """Masks of the axes that an index runs over, those of indirect indices included."""
+    def _masks(self, index: Expr) -> list[str]:
+        """Those of the axes that an index runs over, or an index in it did; and the current one."""
         indirect = any(isinstance(s, Symbol) and s.name.startswith("tmp") for s in index.free)
         axes = {X: "xmask"} | ({R: "rmask"} if self.kernel.folded else {})
-        return [mask for symbol, mask in axes.items() if indirect or symbol in index.free]
+        masks = [mask for symbol, mask in axes.items() if indirect or symbol in index.free]
+        return masks if self.mask is None else [*masks, self.mask.text]
 
-    def constant(self, value: Any, dtype: torch.dtype) -> Value:
-        if isinstance(value, Expr):
-            return self.index_expr(value, dtype)
-        return Value(self._ones(self._literal(value, dtype), dtype), dtype)
+    def literal(self, value: Any, dtype: torch.dtype, shape: str = "") -> str:
+        if dtype.is_floating_point:
+            value = float(value)
+            text = repr(value) if math.isfinite(value) else f"float('{value}')"
+        else:
+            text = str(bool(value) if dtype == torch.bool else int(value))
+        return self._full(text, dtype, shape)
 
-    def _ones(self, text: str, dtype: torch.dtype) -> str:
-        return f"tl.full([{'1, 1' if self.kernel.folded else '1'}], {text}, {TYPES[dtype]})"
-
-    def _literal(self, value: Any, dtype: torch.dtype) -> str:
-        if not dtype.is_floating_point:
-            return str(bool(value) if dtype == torch.bool else int(value))
-        value = float(value)
-        return repr(value) if math.isfinite(value) else f"float('{value}')"
+    def _full(self, text: str, dtype: torch.dtype, shape: str = "") -> str:
+        shape = shape or ("1, 1" if self.kernel.folded else "1")
+        return f"tl.full([{shape}], {text}, {TYPES[dtype]})"
 
     def index_expr(self, expr: Expr, dtype: torch.dtype) -> Value:
         expr = simplify(expr, self.ranges)
         text = self.text(expr)
         if expr.free & self.depths.keys():  # else a number
             return self.let(f"({text}).to({TYPES[dtype]})", dtype)
-        return self.let(self._ones(text, dtype), dtype)
+        return self.let(self._full(text, dtype), dtype)
 
     def indirect(self, value: Value, size: Expr, check: bool = True) -> Expr:
         symbol = sym(self.fresh())
@@ -354,33 +346,18 @@ class TritonWriter(Writer):
         if check:
             message = self.checks[self.check(size) - 1]
             inside = f"(0 <= {symbol}) & ({symbol} < {self.text(size)})"
-            unused = "".join(f" | ~({m})" for m in [*self._axes(symbol), *self.masks])
+            unused = "".join(f" | ~({m})" for m in self._masks(symbol))
             self.line(f'tl.device_assert({inside}{unused}, "{message}")')
         return symbol
 
-    def masked(
-        self, mask: Value, body: Callable[[], Value], other: Any, dtype: torch.dtype
-    ) -> Value:
-        self.masks.append(mask.text)
-        value = body()
-        self.masks.pop()
-        text = f"tl.where({mask.text}, {value.text}, {self.constant(other, dtype).text})"
-        return self.let(text, dtype)
-
-    def to_dtype(self, x: Value, dtype: torch.dtype) -> Value:
-        if x.dtype == dtype:
-            return x
+    def converted(self, x: Value, dtype: torch.dtype) -> str:
         if dtype == torch.bool:
-            return self.let(f"{x.text} != 0", dtype)
+            return f"{x.text} != 0"
         by_way_of = ".to(tl.int64)" if dtype == torch.uint8 and x.dtype.is_floating_point else ""
-        return self.let(f"{x.text}{by_way_of}.to({TYPES[dtype]})", dtype)
+        return f"{x.text}{by_way_of}.to({TYPES[dtype]})"
 
     def bitcast(self, x: Value, dtype: torch.dtype) -> Value:
         return self.let(f"{x.text}.to({TYPES[dtype]}, bitcast=True)", dtype)
-
-    def random(self, kind: str, seed: Value, offset: Value) -> Value:
-        dtype = torch.int64 if kind == "randint" else torch.float32
-        return self.let(f"helpers.{kind}({seed.text}, {offset.text})", dtype)
 
     def default(self, name: str, *operands: Value) -> Value:
         last = operands[-1].dtype

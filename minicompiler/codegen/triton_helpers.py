@@ -134,19 +134,19 @@ def _uniform(word):
 
 
 @triton.jit
-def rand(seed, offset):
+def random_rand(seed, offset):
     a, b, c, d = _philox(seed, offset)
     return _uniform(a)
 
 
 @triton.jit
-def randn(seed, offset):
+def random_randn(seed, offset):
     a, b, c, d = _philox(seed, offset)
     radius = libdevice.sqrt(-2.0 * libdevice.log(1.0 - _uniform(a)))
     return radius * libdevice.cos(6.283185307179586 * _uniform(b))
 
 
 @triton.jit
-def randint(seed, offset):
+def random_randint(seed, offset):
     a, b, c, d = _philox(seed, offset)
     return a.to(tl.int64)

@@ -1,15 +1,16 @@
 """What the writers of C++ and of Triton share: they are handlers under which bodies are read."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from ..errors import Unsupported
-from ..ir.nodes import Layout
-from ..symbolic.expr import Expr, Symbol, add_all, product
+from ..ir.dtypes import visit
+from ..ir.nodes import Index, Layout
+from ..symbolic.expr import Expr, Symbol, add_all, as_expr, product
 from ..symbolic.ranges import Interval, simplify
 from .source import KernelSource
 
@@ -57,6 +58,9 @@ class Writer:
     """Writes one kernel. `depths` are those of the symbols that the text itself defines."""
 
     types: Mapping[torch.dtype, str]
+    library = ""  # what the functions of random numbers are attributes of
+    index: Index = ()  # those of the kernel's nodes, in the symbols of the text
+    folded: Index = ()
 
     def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
         self.kernel, self.layouts = kernel, plan.program.layouts()
@@ -73,6 +77,8 @@ class Writer:
         self.values: dict[str, Value] = {}  # of buffers: what is in a variable here
         self.symbols: dict[str, str] = {}  # parameters, and their sorts
         self.checks: list[str] = []
+        self.again: Iterable[str] = ()  # buffers that are made again where they are read
+        self.mask: Value | None = None  # where it does not hold nothing is loaded
         self.count = 0
         self.pointers: dict[str, str] = {}
         counts = dict.fromkeys(("in_out_ptr", "in_ptr", "out_ptr"), 0)
@@ -87,10 +93,6 @@ class Writer:
     def made(self, text: str) -> KernelSource:
         kernel = self.kernel
         return KernelSource(kernel.name, text, kernel.args, tuple(self.symbols), tuple(self.checks))
-
-    def print(self, e: Expr) -> str:
-        """The expression in the language that is written."""
-        raise NotImplementedError
 
     def text(self, e: Expr) -> str:
         """An index expression; the symbols in it become parameters."""
@@ -113,3 +115,70 @@ class Writer:
         if message not in self.checks:
             self.checks.append(message)
         return self.checks.index(message) + 1
+
+    # -------------------------------------------------------------- what each language says itself
+
+    def print(self, e: Expr) -> str:
+        """The expression in the language that is written."""
+        raise NotImplementedError
+
+    def let(self, text: str, dtype: torch.dtype, depth: int = 0, expr: Expr | None = None) -> Value:
+        """The variable that holds `text`; equal texts share one."""
+        raise NotImplementedError
+
+    def literal(self, value: Any, dtype: torch.dtype) -> str:
+        """A Python number as a constant."""
+        raise NotImplementedError
+
+    def converted(self, x: Value, dtype: torch.dtype) -> str:
+        """`x` as another dtype."""
+        raise NotImplementedError
+
+    def from_memory(self, buffer: str, index: Expr) -> Value:
+        raise NotImplementedError
+
+    def index_expr(self, expr: Expr, dtype: torch.dtype) -> Value:
+        raise NotImplementedError
+
+    def default(self, name: str, *args: Value) -> Value:
+        raise NotImplementedError
+
+    # ----------------------------------------------------------- the vocabulary that they have both
+
+    def load(self, buffer: str, index: Expr) -> Value:
+        if buffer not in self.values:
+            if buffer not in self.again:
+                return self.from_memory(buffer, index)
+            mask, self.mask = self.mask, None  # the element exists whatever the mask says
+            self.values[buffer], _ = visit(self.nodes[buffer], self.index, self.folded)
+            self.mask = mask
+        return self.values[buffer]
+
+    def constant(self, value: Any, dtype: torch.dtype) -> Value:
+        if isinstance(value, Expr):
+            return self.index_expr(value, dtype)
+        whole = as_expr(value) if type(value) is int else None
+        return Value(self.literal(value, dtype), dtype, 0, whole, value)
+
+    def to_dtype(self, x: Value, dtype: torch.dtype) -> Value:
+        if x.dtype == dtype:
+            return x
+        if x.number is not None:
+            return self.constant(torch.tensor(x.number, dtype=x.dtype).to(dtype).item(), dtype)
+        if x.expr is not None and dtype.is_floating_point:
+            return self.index_expr(x.expr, dtype)
+        return self.let(self.converted(x, dtype), dtype, x.depth)
+
+    def masked(
+        self, mask: Value, body: Callable[[], Value], other: Any, dtype: torch.dtype
+    ) -> Value:
+        outside = self.mask
+        self.mask = mask if outside is None else self.default("logical_and", outside, mask)
+        value = body()
+        self.mask = outside
+        return self.default("where", mask, value, self.constant(other, dtype))
+
+    def random(self, kind: str, seed: Value, offset: Value) -> Value:
+        dtype = torch.int64 if kind == "randint" else torch.float32
+        text = f"{self.library}random_{kind}({seed.text}, {offset.text})"
+        return self.let(text, dtype, max(seed.depth, offset.depth))
