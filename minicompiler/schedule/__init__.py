@@ -48,15 +48,14 @@ def planned(program: Program, groups: list[Group]) -> Plan:
     outputs = {ref.name for ref in references(program.outputs)}
     users: dict[str, set[int]] = {}
     for number, group in enumerate(groups):
-        for name in {*group.reads, *group.writes}:  # writes: by the older names too
+        for name in group.reads | group.writes:  # writes: by the older names too
             users.setdefault(name, set()).add(number)
-    products = {
-        n: k for n in range(len(groups)) if (k := product_of(groups, n, outputs)) is not None
-    }
+    products = {n: p for n in range(len(groups)) if (p := product_of(groups, n, outputs))}
+    inside = {k for k, _, _ in products.values()}  # they run in the kernel of their reader
     kept, actions = [], list[Kernel | Extern]()
     for number, group in enumerate(groups):
-        if number in products.values():
-            continue  # runs in the kernel of its reader
+        if number in inside:
+            continue
         kept.append(group)
         operation = group.nodes[0].about.operation
         if isinstance(operation, Extern):
@@ -65,8 +64,8 @@ def planned(program: Program, groups: list[Group]) -> Plan:
         needed = {n for n in group.makes if n in outputs or users.get(n, set()) - {number}}
         name = kernel_name(program, group, number)
         if number in products:
-            product = groups[products[number]].nodes[0].about.operation
-            actions.append(product_kernel(product, group, name, needed))
+            _, product, epilogue = products[number]
+            actions.append(product_kernel(product, epilogue, name, needed))
         else:
             actions.append(kernel(group, name, needed))
     steps, peak = MemoryPlan(program, kept, actions).steps()
@@ -93,5 +92,5 @@ def live(program: Program) -> Program:
     for node in reversed(dependencies(program)):
         if isinstance(node.operation, Extern) or node.name in wanted:
             kept.append(node.operation)
-            wanted |= node.inputs | {*node.into}
+            wanted.update(node.reads, node.into)
     return replace(program, operations=kept[::-1])

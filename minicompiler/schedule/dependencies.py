@@ -10,34 +10,30 @@ from ..ir.nodes import Computed, Extern, Layout, Operation, Program, Scatter, re
 from ..symbolic.expr import Expr
 from ..symbolic.ranges import index_range, simplify
 
-
-@dataclass(frozen=True, slots=True)
-class MemoryDep:
-    """An access to `buffer` at `index`, in the loop's variables; None: anywhere in it."""
-
-    buffer: str
-    index: Expr | None
+# where each buffer is accessed, in the loop's variables; None: anywhere in it
+Places = dict[str, set[Expr | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """Of one operation at `position` in the program. `into`: the older names of what it writes."""
+    """Of one operation at `position` in the program. `writes`: by the new names, and by those of
+    `into`, the older names of what is overwritten."""
 
     position: int
     operation: Operation
-    reads: tuple[MemoryDep, ...]
-    writes: tuple[MemoryDep, ...]
+    reads: Places
+    writes: Places
     into: tuple[str, ...] = ()
     ordered: bool = False  # draws from a random generator: keeps its place among others that do
     cost: int = 0  # operations that are not free, an expensive one counted several times
 
     @property
     def name(self) -> str:
-        return next((n for n in self.operation.names if n is not None), "_")
+        return next(iter(self.makes), "_")
 
     @property
-    def inputs(self) -> set[str]:
-        return {dep.buffer for dep in self.reads}
+    def makes(self) -> list[str]:
+        return [name for name in self.operation.names if name is not None]
 
 
 def dependencies(program: Program) -> list[Dependencies]:
@@ -59,13 +55,14 @@ def _computed(position: int, operation: Computed, layouts: dict[str, Layout]) ->
     outside = frozenset().union(*(size.free for size in sizes))
     with ops.handling(Recorder(layouts)) as recorder:
         _, place = visit(operation, index, folded)
-    reads = []
+    reads: Places = {}
     for buffer, at in recorder.loads:
         indirect = any(str(s).startswith("tmp") for s in at.free - set(known) - outside)
-        reads.append(MemoryDep(buffer, None if indirect else simplify(at, limits)))
+        reads.setdefault(buffer, set()).add(None if indirect else simplify(at, limits))
     where = None if isinstance(loop, Scatter) else simplify(place, limits)
-    into, writes = filter(None, (operation.into,)), (MemoryDep(operation.name, where),)
-    return Dependencies(position, operation, tuple(reads), writes, (*into,), cost=recorder.cost)
+    into = () if operation.into is None else (operation.into,)
+    writes: Places = {name: {where} for name in (operation.name, *into)}
+    return Dependencies(position, operation, reads, writes, into, cost=recorder.cost)
 
 
 def _extern(position: int, operation: Extern) -> Dependencies:
@@ -81,8 +78,8 @@ def _extern(position: int, operation: Extern) -> Dependencies:
     return Dependencies(
         position,
         operation,
-        tuple(MemoryDep(ref.name, None) for ref in operation.reads()),
-        tuple(MemoryDep(name, None) for name in operation.names if name is not None),
+        {ref.name: {None} for ref in operation.reads()},
+        {name: {None} for name in (*operation.names, *written) if name is not None},
         written,
         torch.Tag.nondeterministic_seeded in target.tags or "random" in str(target),
     )
@@ -94,16 +91,14 @@ def successors(nodes: list[Dependencies]) -> list[set[int]]:
     writer: dict[str, int] = {}  # of a buffer; of "", the last that drew random numbers
     readers: dict[str, list[int]] = {}
     for node in nodes:
-        needs = node.inputs | {*node.into}
-        makes = {dep.buffer for dep in node.writes} | {*node.into}
-        if node.ordered:
-            needs, makes = needs | {""}, makes | {""}
+        drawn = {""} if node.ordered else set[str]()
+        needs, makes = {*node.reads, *node.into} | drawn, {*node.writes} | drawn
         before = {writer[name] for name in needs if name in writer}
         for older in node.into:  # after all that reads the old contents
             before.update(readers.get(older, ()))
         for k in before - {node.position}:
             later[k].add(node.position)
-        for name in node.inputs:
+        for name in node.reads:
             readers.setdefault(name, []).append(node.position)
         writer |= dict.fromkeys(makes, node.position)
     return later

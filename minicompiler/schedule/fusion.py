@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from typing import Literal
 
 import torch
 
@@ -27,7 +28,7 @@ from ..ir.nodes import (
 from ..report.record import Why, current
 from ..symbolic.expr import Expr, as_expr, polynomial, product
 from ..symbolic.ranges import simplify
-from .dependencies import Dependencies, MemoryDep
+from .dependencies import Dependencies
 from .spaces import Renaming, Space, joined, permutation
 
 MOST_NODES, MOST_BUFFERS = 64, 48  # of one kernel: beyond, compilers slow down and registers spill
@@ -61,16 +62,6 @@ class Node:
     down: bool = False  # a sum over the rows
 
 
-Accesses = dict[str, list[tuple[Expr | None, Node]]]  # of each buffer, in the node's own symbols
-
-
-def accesses(found: Iterable[tuple[str, MemoryDep, Node]]) -> Accesses:
-    made: Accesses = {}
-    for buffer, dep, node in found:
-        made.setdefault(buffer, []).append((dep.index, node))
-    return made
-
-
 @dataclass(frozen=True, eq=False)
 class Group:
     """Nodes in program order that run as one kernel over `space` (an Extern: alone, without)."""
@@ -97,25 +88,25 @@ class Group:
 
     @cached_property
     def makes(self) -> frozenset[str]:
-        return frozenset(w.buffer for n in self.nodes for w in n.about.writes)
+        return frozenset(name for node in self.nodes for name in node.about.makes)
 
     @cached_property
-    def reads(self) -> Accesses:
-        return accesses((dep.buffer, dep, n) for n in self.nodes for dep in n.about.reads)
+    def reads(self) -> frozenset[str]:
+        return frozenset(name for node in self.nodes for name in node.about.reads)
 
     @cached_property
-    def writes(self) -> Accesses:
+    def writes(self) -> frozenset[str]:
         """By the new names and by the older ones."""
-        both = ((n, dep) for n in self.nodes for dep in n.about.writes)
-        return accesses((name, dep, n) for n, dep in both for name in (dep.buffer, *n.about.into))
+        return frozenset(name for node in self.nodes for name in node.about.writes)
 
-    def places(self, buffer: str, *kinds: Accesses) -> set[Expr | None]:
-        """Where `buffer` is accessed, in the symbols of the space; None: anywhere."""
+    def places(self, buffer: str, *kinds: Literal["reads", "writes"]) -> set[Expr | None]:
+        """Where it reads or writes `buffer`, in the symbols of the space; None: anywhere."""
         limits = self.space.limits if self.space is not None else {}
         return {
             None if index is None else simplify(index.subs(node.renaming), limits)
+            for node in self.nodes
             for kind in kinds
-            for index, node in kind.get(buffer, ())
+            for index in getattr(node.about, kind).get(buffer, ())
         }
 
     @property
@@ -178,9 +169,9 @@ class Fusion:
         self.outputs = frozenset(ref.name for ref in references(program.outputs))
         self.readers: dict[str, set[int]] = {}  # positions, by the buffer that they read
         for node in nodes:
-            for name in node.inputs:
+            for name in node.reads:
                 self.readers.setdefault(name, set()).add(node.position)
-        self.writer = {w.buffer: node.position for node in nodes for w in node.writes}
+        self.writer = {name: node.position for node in nodes for name in node.makes}
         self.home = {node.position: node.position for node in nodes}  # the group of an operation
         self.groups: dict[int, Group] = {node.position: single(node) for node in nodes}
         # bit sets of positions: a group's own, and all that must run before and after it
@@ -230,8 +221,8 @@ class Fusion:
     def can_fuse(self, a: int, b: int) -> Yes | No:
         """What fusing the groups `a` and `b` saves, or why they stay apart."""
         first, second = self.groups[a], self.groups[b]
-        shared = first.reads.keys() & second.reads.keys()
-        flows = (first.makes & second.reads.keys()) | (second.makes & first.reads.keys())
+        shared = first.reads & second.reads
+        flows = (first.makes & second.reads) | (second.makes & first.reads)
         gain = sum(map(self.bytes, shared | flows))
         if reason := self.obstacle(a, b, first, second):
             return No(reason, gain)
@@ -241,9 +232,7 @@ class Fusion:
         one, other = made
         saved = sum(self.bytes(name) for name in flows)
         saved += sum(self.bytes(name) for name in flows if self.vanishes(name, a, b))
-        meets = (
-            n for n in shared - flows if one.places(n, one.reads) & other.places(n, other.reads)
-        )
+        meets = (n for n in shared - flows if one.places(n, "reads") & other.places(n, "reads"))
         saved += sum(map(self.bytes, meets))
         if not saved:
             return No("they read different elements", gain)
@@ -260,18 +249,18 @@ class Fusion:
             return "they run on different devices"
         if len(first.nodes) + len(second.nodes) > MOST_NODES:
             return f"the kernel would have more than {MOST_NODES} loops"
-        if len({*first.reads, *first.makes, *second.reads, *second.makes}) > MOST_BUFFERS:
+        if len(first.reads | first.makes | second.reads | second.makes) > MOST_BUFFERS:
             return f"the kernel would touch more than {MOST_BUFFERS} buffers"
         scatters = [any(isinstance(x, Scatter) for x in g.loops) for g in (first, second)]
-        if scatters[0] or (scatters[1] and not first.makes & second.reads.keys()):
+        if scatters[0] or (scatters[1] and not first.makes & second.reads):
             return "one of them writes where indices say"
         down = {n.about.name for n in (*first.nodes, *second.nodes) if n.down}
-        if down & {*first.reads, *second.reads}:
+        if down & (first.reads | second.reads):
             return "a sum of columns is known only after the last row"
         own = self.own[a] | self.own[b]
         if (self.after[a] & self.before[b] | self.after[b] & self.before[a]) & ~own:
             return "something else must run between them"
-        flows = first.makes & second.reads.keys() or second.makes & first.reads.keys()
+        flows = first.makes & second.reads or second.makes & first.reads
         far = abs(first.position - second.position) > FAR
         if not flows and (far or not self.siblings):
             return "they are far apart, and what they share would live long"
@@ -316,7 +305,7 @@ class Fusion:
                 yield (moved, second) if k == 0 else (first, moved)
                 break
         for rows, sums in ((first, second), (second, first)):
-            unread = sums.columns and not sums.makes & {*rows.reads}
+            unread = sums.columns and not sums.makes & rows.reads
             if unread and self.along_rows(rows, {*shared, *links}):
                 yield rows, sums.turned()
 
@@ -331,7 +320,7 @@ class Fusion:
 
     def steps(self, group: Group, buffer: str) -> list[int] | None:
         """The strides of the group's dimensions in `buffer`, where it goes there in even steps."""
-        places = group.places(buffer, group.reads, group.writes)
+        places = group.places(buffer, "reads", "writes")
         if len(places) != 1 or (place := next(iter(places))) is None:
             return None
         assert group.space is not None
@@ -342,8 +331,8 @@ class Fusion:
     def conflicts(self, a: Group, b: Group) -> Iterator[str]:
         """Buffers that one writes and the other accesses at another iteration."""
         for one, other in ((a, b), (b, a)):
-            for name in one.writes.keys() & {*other.reads, *other.writes}:
-                both = one.places(name, one.writes) | other.places(name, other.reads, other.writes)
+            for name in one.writes & (other.reads | other.writes):
+                both = one.places(name, "writes") | other.places(name, "reads", "writes")
                 if len(both) != 1 or None in both:
                     yield name
 
@@ -362,7 +351,7 @@ class Fusion:
         found = set()
         for k in ids:
             group = self.groups[k]
-            for name in {*group.reads, *group.makes}:
+            for name in group.reads | group.makes:
                 readers = self.readers.get(name, set())
                 if name not in group.makes and len(readers) > NEIGHBOURS:
                     far = lambda p, at=group.position: abs(p - at)

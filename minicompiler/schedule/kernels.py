@@ -29,13 +29,13 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
         if node.name in kept or node.into or node.name in taken or isinstance(node.loop, Scatter):
             continue
         assert not about.down, "nothing within the kernel can read it"
-        readers = [n.about.name for n in group.nodes if node.name in n.about.inputs]
+        readers = [n.about.name for n in group.nodes if node.name in n.about.reads]
         later = any(passes[reader] > passes[node.name] for reader in readers)
         if later and node.name in looped:
             length = product(space.folded)
             size = estimate(length) * node.layout.dtype.itemsize
             gone = looped & internal - rows  # what a later loop does not find in memory
-            if about.about.cost <= AGAIN and not about.about.inputs & (taken | gone):
+            if about.about.cost <= AGAIN and not about.about.reads.keys() & (taken | gone):
                 again.add(node.name)  # cheaper than memory
             elif group.device.type == "cpu" and not (length.is_const and size <= budget):
                 continue
@@ -46,7 +46,7 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
         internal.add(node.name)
     made = {node.name for node in nodes}
     mutated = [n.into for n in nodes if n.into is not None and n.into not in made]
-    reads = [d.buffer for n in group.nodes for d in n.about.reads if d.buffer not in made]
+    reads = [name for n in group.nodes for name in n.about.reads if name not in made]
     return Kernel(
         name,
         group.device,
@@ -82,11 +82,11 @@ def _passes(group: Group) -> list[int]:
     """
     when: list[int] = []
     for node in group.nodes:
-        reads = node.about.inputs | {*node.about.into}
+        reads = {*node.about.reads, *node.about.into}
         first = 0 if node.over_all else -1
         for its, other in zip(when, group.nodes):
             flows = other.about.name in reads
-            overwrites = not other.about.inputs.isdisjoint(node.about.into)
+            overwrites = other.about.reads.keys() & {*node.about.into}
             if flows or overwrites:
                 late = not other.over_all or (flows and _folds(other))
                 first = max(first, its + int(late and node.over_all))

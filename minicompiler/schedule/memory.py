@@ -10,7 +10,6 @@ Outputs are never given away; inputs and constants belong to others.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..ir.nodes import Extern, Layout, Program, Scatter, references
@@ -34,10 +33,10 @@ class Memory:
     allocated: bool = True  # by the plan; else by the call that returns it
     shared: bool = False  # an operator that may return a view of it has seen it
     old: "Memory | None" = None  # whose memory this was
-    bytes: int = 0
 
-    def __post_init__(self) -> None:
-        self.bytes = bytes_of(self.layout)
+    @property
+    def bytes(self) -> int:
+        return bytes_of(self.layout)
 
 
 class MemoryPlan:
@@ -89,8 +88,7 @@ class MemoryPlan:
             for time in range(memory.birth, min(memory.death + 1, len(live))):
                 live[time] += memory.bytes
         peak = max(live, default=0)
-        self._inherit(live, peak)
-        return list(self._steps()), peak
+        return self._steps(live, peak), peak
 
     def _overwrite(self, time: int, kernel: Kernel) -> Kernel:
         """Let what the kernel makes be written over what it reads for the last time."""
@@ -110,10 +108,10 @@ class MemoryPlan:
                 same = memory.layout.dtype == mine.layout.dtype and memory.bytes == mine.bytes
                 if not (dies and ours and same):
                     continue
-                readers = {n.about.name for n in group.nodes if old in n.about.inputs}
+                readers = {n.about.name for n in group.nodes if old in n.about.reads}
                 before = readers <= earlier and all(when.get(n, 0) <= late for n in readers)
-                places = group.places(old, group.reads)
-                meet = places == group.places(node.name, group.writes) and None not in places
+                places = group.places(old, "reads")
+                meet = places == group.places(node.name, "writes") and None not in places
                 if before and meet:
                     mine.old = memory
                     memory.death = time - 1  # from now on it is the new one's
@@ -128,17 +126,17 @@ class MemoryPlan:
             found[getattr(memory, when)].append(memory)
         return found
 
-    def _inherit(self, live: list[int], peak: int) -> None:
-        """Give memory that has died to what is born later with the same size."""
-        taken = {memory.old for memory in self.made}
+    def _steps(self, live: list[int], peak: int) -> list[Step]:
+        """Memory that has died goes to what is born later with the same size, or is freed."""
         births, deaths = self._by("birth"), self._by("death")
+        taken = {memory.old for memory in self.made}
         dead = defaultdict[tuple[object, int], list[Memory]](list)
-        for now in range(len(self.actions)):
+        steps: list[Step] = []
+        for now, action in enumerate(self.actions):
             for memory in births[now]:
                 heritage = dead[memory.layout.device, memory.bytes]
-                if memory.old is not None or not memory.allocated:
-                    continue
-                for old in reversed(heritage):  # the one that is most likely still in the cache
+                # first what is most likely still in the cache
+                for old in reversed(heritage if memory.allocated and not memory.old else []):
                     idle = range(old.death + 1, now)
                     fits = all(live[time] + memory.bytes <= peak for time in idle)
                     if fits and (not memory.kept or memory.layout == old.layout):
@@ -146,27 +144,23 @@ class MemoryPlan:
                             live[time] += memory.bytes
                         memory.old = old
                         heritage.remove(old)
+                        steps.remove(Free(old.name))
                         break
-            for memory in deaths[now]:
-                if memory not in taken and not (memory.kept or memory.shared):
-                    dead[memory.layout.device, memory.bytes].append(memory)
-
-    def _steps(self) -> Iterator[Step]:
-        births, deaths = self._by("birth"), self._by("death")
-        taken = {memory.old for memory in self.made}
-        for time, action in enumerate(self.actions):
-            for memory in births[time]:
                 if memory.old is not None:
-                    yield Reuse(memory.name, memory.old.name, memory.layout)
+                    steps.append(Reuse(memory.name, memory.old.name, memory.layout))
                 elif memory.allocated:
-                    yield Alloc(memory.name, memory.layout)
+                    steps.append(Alloc(memory.name, memory.layout))
             if isinstance(action, Extern):
-                yield Call(action)
+                steps.append(Call(action))
             elif product(action.ranges) != 0:
                 # what is written over has its new name by now
                 new = {node.into: node.name for node in action.nodes if node.name in self.of}
                 names = [new.get(a, a) if a in action.mutated else a for a in action.args]
-                yield Launch(action, tuple(self.of[name].name for name in names))
-            for memory in deaths[time]:
-                if memory not in taken and not memory.kept:
-                    yield Free(memory.name)
+                steps.append(Launch(action, tuple(self.of[name].name for name in names)))
+            for memory in deaths[now]:
+                if memory in taken or memory.kept:
+                    continue
+                steps.append(Free(memory.name))
+                if not memory.shared:
+                    dead[memory.layout.device, memory.bytes].append(memory)
+        return steps

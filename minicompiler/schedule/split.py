@@ -35,9 +35,8 @@ def pieces(loop: Reduction) -> tuple[int, int]:
     A number that divides the size is best; else the last piece is masked where it is too long.
     """
     results, length, kind = product(loop.ranges), product(loop.folded), loop.device.type
-    if loop.kind in POSITIONS or not (results.is_const and length.is_const) or kind not in FILL:
-        return 0, 1
-    if not 0 < int(results) <= FEW[kind] or not loop.folded:
+    known = results.is_const and length.is_const and kind in FILL and loop.kind not in POSITIONS
+    if not known or not 0 < int(results) <= FEW[kind] or not loop.folded:
         return 0, 1
     wanted = min(FILL[kind] // int(results), int(length) // LEAST[kind])
     dim, size = max(enumerate(map(int, loop.folded)), key=lambda pair: pair[1])

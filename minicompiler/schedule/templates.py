@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import torch
 
-from ..ir.nodes import BufferRef, Computed, Extern, Operation, Pointwise
+from ..ir.nodes import BufferRef, Extern, Pointwise
 from ..settings import config
 from ..symbolic.ranges import simplify
 from .fusion import Group
@@ -18,21 +18,22 @@ PRODUCTS = (aten.mm.default, aten.addmm.default)
 DTYPES = (torch.bfloat16, torch.float16, torch.float32)
 
 
-def product_of(groups: list[Group], at: int, outputs: set[str]) -> int | None:
-    """The group, before `at`, of a matrix product that only `at` reads, element for element."""
-    if not config.templates or groups[at].space is None:
+def product_of(groups: list[Group], at: int, outputs: set[str]) -> tuple[int, Extern, Group] | None:
+    """A matrix product, before `at`, that only `at` reads, element for element.
+
+    With it which group it is, and that of `at` over rows x columns of the product.
+    """
+    if not config.templates:
         return None
-    for k in range(at - 1, -1, -1):
-        operation = groups[k].nodes[0].about.operation
-        if not isinstance(operation, Extern) or not is_product(operation):
+    for k in reversed(range(at)):
+        extern = groups[k].nodes[0].about.operation
+        if not isinstance(extern, Extern) or not is_product(extern):
             continue
-        (name,) = operation.names
-        if name in outputs:
-            continue
-        readers = [g for g in groups if name in g.reads]
+        readers = [g for g in groups if extern.names[0] in g.reads]
         between = {n for g in groups[k + 1 : at] for node in g.nodes for n in node.about.into}
-        if readers == [groups[at]] and not between & {ref.name for ref in operation.reads()}:
-            return None if tiled(operation, groups[at]) is None else k
+        kept = extern.names[0] in outputs or between & {ref.name for ref in extern.reads()}
+        if readers == [groups[at]] and not kept and (epilogue := tiled(extern, groups[at])):
+            return k, extern, epilogue
     return None
 
 
@@ -46,33 +47,26 @@ def is_product(extern: Extern) -> bool:
 
 def tiled(extern: Extern, group: Group) -> Group | None:
     """The group over rows x columns of the product; None where it is not a pointwise epilogue."""
-    layout = extern.layouts[0]
-    assert layout is not None and group.space is not None
-    loops = [n.about.operation.loop for n in group.nodes if isinstance(n.about.operation, Computed)]
-    if len(loops) < len(group.nodes) or not all(isinstance(loop, Pointwise) for loop in loops):
+    (name,), (layout,) = extern.names, extern.layouts
+    assert name is not None and layout is not None
+    if group.space is None or not all(isinstance(loop, Pointwise) for loop in group.loops):
         return None
     rows, columns = layout.size
     fit = joined(Space((rows,), (columns,)), group.space)
     if fit is None or fit.rows or (fit.space.ranges, fit.space.folded) != ((rows,), (columns,)):
         return None
     moved = group.moved(fit.space, fit.second)
-    reads = moved.places(str(extern.names[0]), moved.reads)
     own = simplify(layout.index(fit.space.symbols), fit.space.limits)
-    return moved if reads == {own} else None
+    return moved if moved.places(name, "reads") == {own} else None
 
 
-def product_kernel(extern: Operation, group: Group, name: str, needed: Iterable[str]) -> Kernel:
-    """The epilogue's kernel with the product in it."""
-    assert isinstance(extern, Extern)
-    moved = tiled(extern, group)
-    assert moved is not None
-    (made,) = extern.names
-    assert made is not None
-    epilogue = kernel(moved, name, needed)
-    reads = [*(ref.name for ref in extern.reads()), *epilogue.reads]
+def product_kernel(extern: Extern, group: Group, name: str, needed: Iterable[str]) -> Kernel:
+    """The kernel of an epilogue (as `tiled` gives it) with the product in it."""
+    made, epilogue = str(extern.names[0]), kernel(group, name, needed)
+    reads = dict.fromkeys([*(ref.name for ref in extern.reads()), *epilogue.reads])
     return replace(
         epilogue,
-        reads=tuple(dict.fromkeys(r for r in reads if r != made)),
+        reads=tuple(r for r in reads if r != made),
         internal=epilogue.internal | {made},
         template=extern,
     )
