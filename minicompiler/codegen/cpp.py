@@ -101,7 +101,7 @@ def smaller(a: str, b: object) -> str:
 class CppWriter(Writer):
     """Writes one function; Unsupported for a dtype or an op that has no C++ form."""
 
-    types = TYPES
+    types, printed = TYPES, staticmethod(to_c)
 
     def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
         super().__init__(kernel, plan)
@@ -455,9 +455,6 @@ class CppWriter(Writer):
     @property
     def here(self) -> int:
         return len(self.blocks) - 1
-
-    def print(self, e: Expr) -> str:
-        return to_c(e, self.ranges)
 
     def depth(self, e: Expr) -> int:
         return max((self.depths.get(s, 0) for s in e.free), default=0)

@@ -95,7 +95,7 @@ FOLDS = dict(
 class TritonWriter(Writer):
     """Writes the module of one kernel: a jitted function `NAME`, and `launch(*args, *symbols)`."""
 
-    types, library = TYPES, "helpers."
+    types, printed, library = TYPES, staticmethod(to_triton), "helpers."
 
     def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
         super().__init__(kernel, plan)
@@ -243,11 +243,10 @@ class TritonWriter(Writer):
             loop = node.loop
             with ops.handling(self):
                 value, place = visit(node, self.index, self.folded)
-            if isinstance(loop, Scatter):
-                call = "tl.atomic_add" if loop.mode == "add" else "tl.store"
-                self._store(node.name, value, place, self._wide(node), call)
-            elif not isinstance(loop, Reduction):
-                self._store(node.name, value, place, self._wide(node))
+            if not isinstance(loop, Reduction):
+                adds = isinstance(loop, Scatter) and loop.mode == "add"
+                call = "tl.atomic_add" if adds else "tl.store"
+                self._store(node.name, value, place, self.kernel.over_all(node), call)
             else:
                 outside = self.constant(neutral(loop.kind, value.dtype), value.dtype).text
                 text = f"tl.where(rmask & xmask, {value.text}, {outside})"
@@ -257,10 +256,6 @@ class TritonWriter(Writer):
                 else:
                     total = accumulators[node.name].text
                     self.line(f"{total} = helpers.{FOLDS[loop.kind]}({total}, {value.text})")
-
-    def _wide(self, node: Computed) -> bool:
-        """Does the node store a whole block? Else one element a row."""
-        return len(node.loop.ranges) > len(self.kernel.ranges)
 
     def _fold(self, node: Computed, block: Value) -> None:
         """The result of a reduction for each row of `block`."""
@@ -279,12 +274,13 @@ class TritonWriter(Writer):
     def _store(
         self, name: str, value: Value, place: Expr, wide: bool, call: str = "tl.store"
     ) -> None:
+        """`wide`: a whole block; else one element a row."""
         self.values[name] = value
         if name in self.kernel.internal:
             return
         place = simplify(place, self.ranges)
         # an index that leaves an axis out still addresses a whole block
-        axes = {X: "xmask"} | ({R: "rmask"} if wide else {})
+        axes = {X: "xmask"} | ({R: "rmask"} if wide and self.kernel.folded else {})
         block = "".join(f" + 0 * {symbol}" for symbol in axes if symbol not in place.free)
         pointer = f"{self.pointer(name)} + ({self.text(place)}{block})"
         self.line(f"{call}({pointer}, {value.text}, {' & '.join(axes.values())})")
@@ -300,9 +296,6 @@ class TritonWriter(Writer):
             value = self.known[text, dtype] = Value(self.fresh(), dtype)
             self.line(f"{value.text} = {text}")
         return self.known[text, dtype]
-
-    def print(self, e: Expr) -> str:
-        return to_triton(e, self.ranges)
 
     def from_memory(self, buffer: str, index: Expr) -> Value:
         where = simplify(index, self.ranges)

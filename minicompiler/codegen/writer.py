@@ -58,6 +58,7 @@ class Writer:
     """Writes one kernel. `depths` are those of the symbols that the text itself defines."""
 
     types: Mapping[torch.dtype, str]
+    printed: Callable[[Expr, Mapping[Expr, Interval]], str]  # an expression in the language
     library = ""  # what the functions of random numbers are attributes of
     index: Index = ()  # those of the kernel's nodes, in the symbols of the text
     folded: Index = ()
@@ -100,7 +101,7 @@ class Writer:
         for symbol in sorted(e.free, key=str):
             if symbol not in self.depths:
                 self.symbols.setdefault(str(symbol), symbol.sort)
-        return self.print(e)
+        return self.printed(e, self.ranges)
 
     def fresh(self) -> str:
         self.count += 1
@@ -117,10 +118,6 @@ class Writer:
         return self.checks.index(message) + 1
 
     # -------------------------------------------------------------- what each language says itself
-
-    def print(self, e: Expr) -> str:
-        """The expression in the language that is written."""
-        raise NotImplementedError
 
     def let(self, text: str, dtype: torch.dtype, depth: int = 0, expr: Expr | None = None) -> Value:
         """The variable that holds `text`; equal texts share one."""

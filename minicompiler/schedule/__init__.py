@@ -6,9 +6,8 @@ and each kernel makes and meets every element in the iteration in which the prog
 """
 
 import re
-from dataclasses import replace
 
-from ..ir.nodes import Computed, Extern, Operation, Program, references
+from ..ir.nodes import Extern, Program, references
 from ..report.record import Why, current
 from ..settings import config
 from .dependencies import dependencies, successors
@@ -30,7 +29,7 @@ SLACK = 1.01  # on the peak of memory: results of two small sums may be alive to
 
 def schedule(program: Program) -> Plan:
     """The plan of a program; loops fuse unless `config.fusion` is off."""
-    program = live(split_reductions(without_empty_loops(program)))
+    program = split_reductions(without_empty_loops(program))
     nodes = dependencies(program)
     fusion = Fusion(program, nodes, successors(nodes))
     apart = planned(program, fusion.in_order())
@@ -79,18 +78,3 @@ def kernel_name(program: Program, group: Group, number: int) -> str:
     found = dict.fromkeys(re.sub(ending, "", o) for o in origins if o.isidentifier())
     name = "_".join(found) or "loop"
     return f"fused_{name[:60].rstrip('_')}_{number}"
-
-
-def live(program: Program) -> Program:
-    """Without loops that nobody reads and that write to no input."""
-    lasting = {*program.inputs, *program.constants}
-    for operation in program.operations:
-        if isinstance(operation, Computed) and operation.into in lasting:
-            lasting.add(operation.name)  # a new name for memory that is not ours
-    wanted = {ref.name for ref in references(program.outputs)} | lasting
-    kept: list[Operation] = []
-    for node in reversed(dependencies(program)):
-        if isinstance(node.operation, Extern) or node.name in wanted:
-            kept.append(node.operation)
-            wanted.update(node.reads, node.into)
-    return replace(program, operations=kept[::-1])

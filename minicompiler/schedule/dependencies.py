@@ -1,6 +1,6 @@
 """What each operation reads and writes, and where: the facts that fusion and ordering rest on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -16,16 +16,16 @@ Places = dict[str, set[Expr | None]]
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """Of one operation at `position` in the program. `writes`: by the new names, and by those of
-    `into`, the older names of what is overwritten."""
+    """Of the operation at `position` of those that run. `writes`: by the new names, and by those
+    of `into`, the older names of what is overwritten."""
 
-    position: int
     operation: Operation
     reads: Places
     writes: Places
     into: tuple[str, ...] = ()
     ordered: bool = False  # draws from a random generator: keeps its place among others that do
     cost: int = 0  # operations that are not free, an expensive one counted several times
+    position: int = 0
 
     @property
     def name(self) -> str:
@@ -37,17 +37,27 @@ class Dependencies:
 
 
 def dependencies(program: Program) -> list[Dependencies]:
-    """Of every operation, in program order."""
-    layouts = program.layouts()
-    return [
-        _computed(position, operation, layouts)
-        if isinstance(operation, Computed)
-        else _extern(position, operation)
-        for position, operation in enumerate(program.operations)
-    ]
+    """Of all operations in program order, without loops that nobody reads and that write to
+    memory of the program's own."""
+    layouts, lasting = program.layouts(), {*program.inputs, *program.constants}
+    for operation in program.operations:
+        if isinstance(operation, Computed) and operation.into in lasting:
+            lasting.add(operation.name)  # a new name for memory that is not ours
+    wanted = lasting.union(ref.name for ref in references(program.outputs))
+    nodes = []
+    for operation in reversed(program.operations):
+        if isinstance(operation, Extern):
+            node = _extern(operation)
+        elif operation.name in wanted:
+            node = _computed(operation, layouts)
+        else:
+            continue
+        nodes.append(node)
+        wanted.update(node.reads, node.into)
+    return [replace(node, position=k) for k, node in enumerate(reversed(nodes))]
 
 
-def _computed(position: int, operation: Computed, layouts: dict[str, Layout]) -> Dependencies:
+def _computed(operation: Computed, layouts: dict[str, Layout]) -> Dependencies:
     loop = operation.loop
     index, folded = variables(loop)
     sizes, known = (*loop.ranges, *loop.folded), (*index, *folded)
@@ -62,10 +72,10 @@ def _computed(position: int, operation: Computed, layouts: dict[str, Layout]) ->
     where = None if isinstance(loop, Scatter) else simplify(place, limits)
     into = () if operation.into is None else (operation.into,)
     writes: Places = {name: {where} for name in (operation.name, *into)}
-    return Dependencies(position, operation, reads, writes, into, cost=recorder.cost)
+    return Dependencies(operation, reads, writes, into, cost=recorder.cost)
 
 
-def _extern(position: int, operation: Extern) -> Dependencies:
+def _extern(operation: Extern) -> Dependencies:
     target = operation.target
     arguments = target._schema.arguments
     given = dict(zip((a.name for a in arguments), operation.args)) | operation.kwargs
@@ -76,7 +86,6 @@ def _extern(position: int, operation: Extern) -> Dependencies:
         for ref in references(given[a.name])
     )
     return Dependencies(
-        position,
         operation,
         {ref.name: {None} for ref in operation.reads()},
         {name: {None} for name in (*operation.names, *written) if name is not None},

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
@@ -125,20 +125,11 @@ class Group:
         table = dict(zip(self.space.symbols, (*space.y, *space.x)))
         return self.moved(space, table, down=True)
 
-    def moved(
-        self, space: Space, table: Renaming, rows: bool = False, down: bool = False
-    ) -> "Group":
-        """The same nodes over another space; `rows`: once a row of it."""
-        nodes = tuple(
-            Node(
-                n.about,
-                {symbol: e.subs(table) for symbol, e in n.renaming.items()},
-                n.over_all and not rows,
-                n.down or down,
-            )
-            for n in self.nodes
-        )
-        return Group(nodes, space)
+    def moved(self, space: Space, table: Renaming, **flags: Any) -> "Group":
+        """The same nodes, with these flags, over another space."""
+        tables = ({symbol: e.subs(table) for symbol, e in n.renaming.items()} for n in self.nodes)
+        nodes = (replace(n, renaming=t, **flags) for n, t in zip(self.nodes, tables))
+        return Group(tuple(nodes), space)
 
 
 def single(about: Dependencies) -> Group:
@@ -273,13 +264,12 @@ class Fusion:
         reason = "their iteration spaces differ"
         for one, other in self.arrangements(first, second, sorted(flows), shared):
             assert one.space is not None and other.space is not None
-            fit = joined(one.space, other.space)
-            if fit is None:
+            if (fit := joined(one.space, other.space)) is None:
                 continue
-            a = one.moved(fit.space, fit.first, fit.rows and not one.space.folded)
-            b = other.moved(fit.space, fit.second, fit.rows and not other.space.folded)
-            bad = next((n for n in self.conflicts(a, b)), None)
-            if bad is None:
+            once = {"over_all": False} if fit.rows else {}  # for the one that folds nothing
+            a = one.moved(fit.space, fit.first, **({} if one.space.folded else once))
+            b = other.moved(fit.space, fit.second, **({} if other.space.folded else once))
+            if (bad := next(self.conflicts(a, b), None)) is None:
                 return a, b
             reason = f"they need {bad} at different iterations"
         return reason
