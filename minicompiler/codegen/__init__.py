@@ -23,14 +23,14 @@ def generate(plan: "Plan") -> list[KernelSource]:
     Their launches in `plan` are made launches of the one that stays.
     """
     sources: list[KernelSource] = []
-    known: dict[tuple[str, tuple[str, ...]], Kernel] = {}
+    known: dict[str, Kernel] = {}
     steps: list[Any] = plan.steps
     for number, step in enumerate(steps):
         if not hasattr(step, "kernel"):
             continue
         kernel: Kernel = step.kernel
         source = emit(kernel, plan)
-        key = source.text.replace(kernel.name, "kernel"), source.symbols
+        key = source.text.replace(kernel.name, "kernel")
         if key not in known:
             known[key] = kernel
             sources.append(source)

@@ -84,8 +84,6 @@ def loop_text(name: str, start: str, stop: str, step: int = 1) -> str:
 def lanes_of(size: Expr) -> int:
     """How many lanes a row has, by cycles: an addition takes 4 until the next of the same lanes
     can start, what is left over comes 8 or 1 at a time, and in the end lanes fold in halves."""
-    if not size.is_const:
-        return LANES
 
     def cycles(lanes: int) -> int:
         steps, rest = divmod(int(size), lanes)
@@ -133,10 +131,6 @@ class CppWriter(Writer):
             of = MEMORY[self.layouts[buffer].dtype]
             of = f"const {of}" if pointer.startswith("in_ptr") else of
             head.append(f"{of}* __restrict__ {pointer} = ({of}*)buffers[{k}];")
-        for k, (symbol, sort) in enumerate(self.symbols.items()):
-            real = sort == "float"
-            value = f"bitcast<double>(symbols[{k}])" if real else f"symbols[{k}]"
-            head.append(f"const {'double' if real else 'int64_t'} {symbol} = {value};")
         head += ["int64_t failed = 0;"] if self.checks else []
         function.lines = [*head, *function.lines, f"return {'failed' if self.checks else '0'};"]
         return self.made(with_math(function.text()))
@@ -171,11 +165,10 @@ class CppWriter(Writer):
     def parallel(self, loops: int) -> str:
         """The pragma for so many loops, or nothing where threads do not pay."""
         work = self.work * max(self.nest.cost // 4, 1)
-        if not config.openmp or loops == 0 or (work.is_const and int(work) < WORTH):
+        if not config.openmp or loops == 0 or int(work) < WORTH:
             return ""
         collapse = f" collapse({loops})" if loops > 1 else ""
-        clause = "" if work.is_const else f" if ({self.text(work)} >= {WORTH})"
-        return f"#pragma omp parallel for{collapse}{clause}"
+        return f"#pragma omp parallel for{collapse}"
 
     # --------------------------------------------------------------------------------------- loops
 
@@ -263,7 +256,7 @@ class CppWriter(Writer):
                     self.tiles[buffer, index] = f"tile{k}{at}"
                 with self.block(along, axes=[across]):
                     self.vectors(nodes, last, down)
-        elif count.is_const and int(count) < 16 and self.parallel(1):  # few rows: cut them
+        elif int(count) < 16 and self.parallel(1):  # few rows: cut them
             with self.around(outer, self.steps(last, CHUNK)):
                 stop = self.stop(last, CHUNK)
                 self.vectors(nodes, last, loop_text(last.name, f"{last.name}_start", stop))
@@ -313,7 +306,7 @@ class CppWriter(Writer):
         size, columns = last.size, self.nest.columns
         heads, start, stop = [self.loop(axis) for axis in before], "0", self.text(size)
         limit = EXACT if columns else EXACT * LANES
-        long = not (size.is_const and int(size) <= limit)
+        long = int(size) > limit
         exact = long or (bool(before) and int(size) >= 8 * LANES)
         lanes = self.strip if columns else lanes_of(size)
         folds = [n for n in nodes if isinstance(n.loop, Reduction) and n.name not in self.columns]
@@ -399,10 +392,7 @@ class CppWriter(Writer):
 
     def _strip(self) -> int:
         """Columns side by side: fewer where rows of them are kept."""
-        size = self.nest.outer[-1].size
-        strip = STRIP
-        if size.is_const and int(size) < STRIP:
-            strip = 1 << max(int(size) - 1, 0).bit_length()
+        strip = min(STRIP, 1 << (int(self.nest.outer[-1].size) - 1).bit_length())
         for name in self.kernel.rows:
             length = int(product(self.kernel.folded)) * self.layouts[name].dtype.itemsize
             while strip > LEAST_STRIP and strip * length > STACK // len(self.kernel.rows):

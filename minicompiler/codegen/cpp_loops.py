@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..schedule.plan import Kernel
 
 FEW = 16  # folding fewer elements is no work for a vector: take rows side by side
-TYPICAL = 128  # what a symbol counts for in estimates
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +156,7 @@ def _clashing(kernel: "Kernel", layouts: dict[str, Layout], index: Index) -> lis
 
 def _vector_axis(xs: list[Axis], rs: list[Axis], accesses: list[Access]) -> Axis | None:
     """The axis along which most of memory is contiguous."""
-    length = product(a.size for a in rs)
-    few = int(length) if length.is_const else FEW
+    few = int(product(a.size for a in rs))
     candidates = xs if not rs or (xs and few < FEW and few != 8) else [*xs, *rs]
     known = {axis.symbol for axis in (*xs, *rs)}
 
@@ -167,7 +165,7 @@ def _vector_axis(xs: list[Axis], rs: list[Axis], accesses: list[Access]) -> Axis
         moving = [
             a for a in (*xs, *rs) if a.symbol in access.index.free or access.index.free - known
         ]
-        return math.prod(int(a.size) if a.size.is_const else TYPICAL for a in moving)
+        return math.prod(int(a.size) for a in moving)
 
     weights = [(access.index, access.weight * elements(access)) for access in accesses]
     score = lambda axis: sum(w for index, w in weights if stride(index, axis.symbol) == 1)

@@ -9,16 +9,14 @@ class KernelSource:
 
     `args`: the buffers in the order of the kernel's parameters, by the names that the text was
     written for; a launch passes its own buffers in this order (`Launch.args`), as equal kernels
-    share one text. `symbols`: the sizes and numbers that follow. `checks[k - 1]` is the message of
-    the IndexError for return value k.
+    share one text. `checks[k - 1]` is the message of the IndexError for return value k.
 
     C++:  extern "C" int64_t NAME(void** buffers, const int64_t* symbols)
-    Base pointers are data pointers; a layout's offset is part of the index expressions. A float
-    symbol is passed as the bits of a double.
+    Base pointers are data pointers; a layout's offset is part of the index expressions. Sizes are
+    numbers in the text: nothing is passed as a symbol.
     """
 
     name: str
     text: str
     args: tuple[str, ...]
-    symbols: tuple[str, ...]
     checks: tuple[str, ...] = ()

@@ -93,7 +93,7 @@ FOLDS = dict(
 
 
 class TritonWriter(Writer):
-    """Writes the module of one kernel: a jitted function `NAME`, and `launch(*args, *symbols)`."""
+    """Writes the module of one kernel: a jitted function `NAME`, and `launch(*args)`."""
 
     types, printed, library = TYPES, staticmethod(to_triton), "helpers."
 
@@ -108,7 +108,7 @@ class TritonWriter(Writer):
         self.depths = {X: 0, R: 0}
         self.index = self.unflattened(X, kernel.ranges)
         self.folded = self.unflattened(R, kernel.folded)
-        self.persistent = self.rnumel.is_const and int(self.rnumel) <= PERSISTENT
+        self.persistent = int(self.rnumel) <= PERSISTENT
 
     # ---------------------------------------------------------------------------------- the module
 
@@ -119,7 +119,7 @@ class TritonWriter(Writer):
             self._write_body()
         else:
             self._write_product(kernel.template)
-        parameters = [*self.pointers.values(), *self.symbols]
+        parameters = list(self.pointers.values())
         constants = "".join(f", {name}: tl.constexpr" for name in blocks)
         options = "".join(f", {name}={value}" for name, value in blocks.items())
         grid = f"triton.cdiv({self.text(self.xnumel)}, {blocks['XBLOCK']})"
@@ -136,7 +136,7 @@ class TritonWriter(Writer):
 
     def _blocks(self) -> tuple[dict[str, int], int]:
         """Block sizes and warps: enough work for each thread, whole rows where they fit."""
-        rows, length = self._hint(self.xnumel), self._hint(self.rnumel)
+        rows, length = int(self.xnumel), int(self.rnumel)
         if self.kernel.template is not None:
             sizes = (64, 64, 32) if min(rows, length) <= 64 else TILE
             return dict(zip(("XBLOCK", "RBLOCK", "KBLOCK"), sizes)), 8
@@ -146,9 +146,6 @@ class TritonWriter(Writer):
         if not self.persistent:
             return {"XBLOCK": 1, "RBLOCK": 2048}, 8
         return {"XBLOCK": max(1, min(64, 2048 // whole)), "RBLOCK": whole}, 8 if whole > 2048 else 4
-
-    def _hint(self, size: Expr) -> int:
-        return int(size) if size.is_const else 1 << 20
 
     # ------------------------------------------------------------------------------------ the body
 
@@ -206,10 +203,10 @@ class TritonWriter(Writer):
         self._nodes(self.kernel.nodes)
 
     def _needs_int64(self) -> bool:
-        reach = [self._hint(self.xnumel * self.rnumel)]
+        reach = [int(self.xnumel * self.rnumel)]
         for at in map(self.layouts.__getitem__, self.kernel.args):
-            steps = zip(map(self._hint, at.size), map(self._hint, at.stride))
-            reach += [self._hint(at.numel), 1 + sum((n - 1) * abs(s) for n, s in steps)]
+            steps = zip(map(int, at.size), map(int, at.stride))
+            reach += [int(at.numel), 1 + sum((n - 1) * abs(s) for n, s in steps)]
         return max(reach) >= 1 << 31
 
     def _loop(self, nodes: Sequence[Computed], block: str) -> None:

@@ -9,8 +9,8 @@ import torch
 
 from ..errors import Unsupported
 from ..ir.dtypes import visit
-from ..ir.nodes import Index, Layout
-from ..symbolic.expr import Expr, Symbol, add_all, as_expr, product
+from ..ir.nodes import Index
+from ..symbolic.expr import Expr, add_all, as_expr, product
 from ..symbolic.ranges import Interval, simplify
 from .source import KernelSource
 
@@ -67,16 +67,9 @@ class Writer:
         self.kernel, self.layouts = kernel, plan.program.layouts()
         self.layouts |= {node.name: node.layout for node in kernel.nodes}
         self.nodes = {node.name: node for node in kernel.nodes}
-        self.ranges: dict[Expr, Interval] = {
-            size: Interval(2, 2**62)  # 0 and 1 never become symbols
-            for layout in plan.program.inputs.values()
-            if isinstance(layout, Layout)
-            for size in layout.size
-            if isinstance(size, Symbol)
-        }
+        self.ranges: dict[Expr, Interval] = {}
         self.depths: dict[Expr, int] = {}
         self.values: dict[str, Value] = {}  # of buffers: what is in a variable here
-        self.symbols: dict[str, str] = {}  # parameters, and their sorts
         self.checks: list[str] = []
         self.again: Iterable[str] = ()  # buffers that are made again where they are read
         self.mask: Value | None = None  # where it does not hold nothing is loaded
@@ -93,15 +86,11 @@ class Writer:
 
     def made(self, text: str) -> KernelSource:
         kernel = self.kernel
-        return KernelSource(kernel.name, text, kernel.args, tuple(self.symbols), tuple(self.checks))
+        return KernelSource(kernel.name, text, kernel.args, tuple(self.checks))
 
     def text(self, e: Expr) -> str:
-        """An index expression; the symbols in it become parameters."""
-        e = simplify(e, self.ranges)
-        for symbol in sorted(e.free, key=str):
-            if symbol not in self.depths:
-                self.symbols.setdefault(str(symbol), symbol.sort)
-        return self.printed(e, self.ranges)
+        """An index expression."""
+        return self.printed(simplify(e, self.ranges), self.ranges)
 
     def fresh(self) -> str:
         self.count += 1

@@ -35,7 +35,6 @@ MOST_NODES, MOST_BUFFERS = 64, 48  # of one kernel: beyond, compilers slow down 
 NEIGHBOURS = 8  # readers of one buffer that are tried with one another
 WIDEST = 4096  # columns that are summed while a kernel walks along the rows
 FAR = 128  # operations between two loops that share only what they read
-UNKNOWN = 128  # what a symbol counts for in estimates
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,8 +301,8 @@ class Fusion:
     def along_rows(self, group: Group, names: Iterable[str]) -> bool:
         """Is memory contiguous along what the group folds, and small enough to be summed over?"""
         assert group.space is not None
-        size, folded = group.space.numel, group.space.folded
-        if not folded or not size.is_const or int(product(folded)) > WIDEST:
+        folded = group.space.folded
+        if not folded or int(product(folded)) > WIDEST:
             return False
         steps = [self.steps(group, name) for name in names]
         return any(s and s[-1] == 1 for s in steps) and int(product(group.space.ranges)) > 1
@@ -394,11 +393,6 @@ class Fusion:
                 current().why(Why("schedule", subject, "not fused", no.reason, data))
 
 
-def estimate(size: Expr) -> int:
-    """A size as a number; a symbol counts for a typical one."""
-    return int(size.evaluate(dict.fromkeys(size.free, UNKNOWN)))
-
-
 @cache
 def bytes_of(layout: Layout) -> int:
-    return estimate(layout.numel) * layout.dtype.itemsize
+    return int(layout.numel) * layout.dtype.itemsize

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..ir.nodes import Computed, Index, Reduction, Scatter, variables
 from ..symbolic.expr import product
-from .fusion import Group, Node, estimate
+from .fusion import Group, Node
 from .plan import Kernel
 from .spaces import Space
 
@@ -32,12 +32,11 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
         readers = [n.about.name for n in group.nodes if node.name in n.about.reads]
         later = any(passes[reader] > passes[node.name] for reader in readers)
         if later and node.name in looped:
-            length = product(space.folded)
-            size = estimate(length) * node.layout.dtype.itemsize
+            size = int(product(space.folded)) * node.layout.dtype.itemsize
             gone = looped & internal - rows  # what a later loop does not find in memory
             if about.about.cost <= AGAIN and not about.about.reads.keys() & (taken | gone):
                 again.add(node.name)  # cheaper than memory
-            elif group.device.type == "cpu" and not (length.is_const and size <= budget):
+            elif group.device.type == "cpu" and size > budget:
                 continue
             else:
                 # memory for a row of it; on a GPU registers, or it is made again

@@ -21,10 +21,7 @@ FEW = {"cuda": 256, "cpu": 8}  # with more results than this there are workers e
 
 
 def split_reductions(program: Program) -> Program:
-    """The same program with reductions split where that gives more parallel work.
-
-    Sizes must be constants to be looked at; others are left as they are.
-    """
+    """The same program with reductions split where that gives more parallel work."""
     operations = [part for operation in program.operations for part in _split(operation)]
     return replace(program, operations=operations)
 
@@ -34,13 +31,15 @@ def pieces(loop: Reduction) -> tuple[int, int]:
 
     A number that divides the size is best; else the last piece is masked where it is too long.
     """
-    results, length, kind = product(loop.ranges), product(loop.folded), loop.device.type
-    known = results.is_const and length.is_const and kind in FILL and loop.kind not in POSITIONS
-    if not known or not 0 < int(results) <= FEW[kind] or not loop.folded:
+    results, length = int(product(loop.ranges)), int(product(loop.folded))
+    kind = loop.device.type
+    if loop.kind in POSITIONS or kind not in FILL or not 0 < results <= FEW[kind]:
         return 0, 1
-    wanted = min(FILL[kind] // int(results), int(length) // LEAST[kind])
+    wanted = min(FILL[kind] // results, length // LEAST[kind])
+    if wanted < 2:
+        return 0, 1
     dim, size = max(enumerate(map(int, loop.folded)), key=lambda pair: pair[1])
-    wanted = max(min(wanted, size), 1)
+    wanted = min(wanted, size)
     exact = next(parts for parts in range(wanted, 0, -1) if size % parts == 0)
     return dim, wanted if exact * 4 <= wanted and loop.kind in NEUTRAL else exact
 

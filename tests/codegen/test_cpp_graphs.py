@@ -7,10 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minicompiler.ir import ops
-from minicompiler.ir.nodes import Computed, Pointwise, Reduction
-from minicompiler.symbolic.expr import sym
-from tests.codegen.running import CPU, body, check, generated, layout, outputs, planned, program
+from tests.codegen.running import body, check, generated, outputs, planned
 
 aten = torch.ops.aten
 randn = torch.randn
@@ -128,42 +125,6 @@ def test_norms_of_any_shape(shape: list[int], data: st.DataObject) -> None:
         return centred / (scale + 1), y.amax(tuple(dims)), torch.sigmoid(y)
 
     check(f, x, rtol=1e-4, atol=1e-4)
-
-
-def test_sizes_as_symbols() -> None:
-    """One text for all sizes; the rows of a softmax, and a sum of columns."""
-    rows, length = sym("s0"), sym("s1")
-    where, each = layout((rows, length)), layout((rows,))
-    load = lambda name: (
-        lambda index, *folded: ops.load(name, where.index((*index, *sum(folded, ()))))
-    )
-    most = Reduction(CPU, torch.float32, (rows,), (length,), "max", load("x"))
-    power = lambda i: ops.exp(ops.sub(load("x")(i), ops.load("most", i[0])))
-    total = Reduction(CPU, torch.float32, (rows,), (length,), "sum", load("powers"))
-    share = lambda i: ops.truediv(load("powers")(i), ops.load("total", i[0]))
-    across = lambda index, folded: ops.load("x", where.index((folded[0], index[0])))
-    made = program(
-        [
-            Computed("most", each, most),
-            Computed("powers", where, Pointwise(CPU, torch.float32, where.size, power)),
-            Computed("total", each, total),
-            Computed("out", where, Pointwise(CPU, torch.float32, where.size, share)),
-            Computed(
-                "columns",
-                layout((length,)),
-                Reduction(CPU, torch.float32, (length,), (rows,), "sum", across),
-            ),
-        ],
-        ["out", "columns"],
-        x=where,
-    )
-    sources, run = generated(planned(made))
-    for shape in [(2, 3), (5, 100), (33, 65), (700, 40), (3, 70_000)]:
-        x = randn(shape)
-        out, columns = run([x])
-        torch.testing.assert_close(out, softmax(x, -1))
-        torch.testing.assert_close(columns, x.sum(0), rtol=1e-4, atol=1e-4)
-    assert all(source.symbols for source in sources)
 
 
 def test_an_index_out_of_range_is_an_error() -> None:

@@ -68,7 +68,7 @@ def test_one_kernel_and_one_call():
         Alloc("buf1", layout(8, 2)),
         Call(mm),
         Free("buf0"),
-        sources=[KernelSource("cpp_relu", "", ("primals_1", "buf0"), ())],
+        sources=[KernelSource("cpp_relu", "", ("primals_1", "buf0"))],
     ) == [
         "[primals_1, primals_2] = args",
         "args.clear()",
@@ -92,7 +92,7 @@ def test_memory_reused_and_written_in_place():
     program = Program("f", {"x": x}, {}, [first, second], (BufferRef("buf2", x),))
     k0 = kernel("k0", [first], reads=("x",), writes=("buf0",))
     k1 = kernel("k1", [second], mutated=("x",))
-    sources = [KernelSource(k.name, "", (), ()) for k in (k0, k1)]
+    sources = [KernelSource(k.name, "", ()) for k in (k0, k1)]
     lines = body(
         program,
         Alloc("buf0", x),

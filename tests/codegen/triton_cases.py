@@ -155,7 +155,7 @@ def ahead_of_time() -> int:
             blocks = dict(re.findall(r"(\w+BLOCK)=(\d+)", source.text))
             warps = int(re.findall(r"num_warps=(\d+)", source.text)[0])
             pointers = [f"*{TYPES[layouts[a].dtype]}" for a in source.args]
-            kinds = [*pointers, *["i64"] * len(source.symbols), *["constexpr"] * len(blocks)]
+            kinds = [*pointers, *["constexpr"] * len(blocks)]
             signature = dict(zip(kernel.arg_names, kinds))
             constants = {(kernel.arg_names.index(b),): int(n) for b, n in blocks.items()}
             aligned = {(k,): [["tt.divisibility", 16]] for k in range(len(pointers))}

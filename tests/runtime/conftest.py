@@ -81,7 +81,7 @@ class Planned:
             name, CPU, tuple(nodes), (), (), tuple(reads), tuple(writes), tuple(mutated)
         )
         text = f'extern "C" long {name}(void** buffers, const long* symbols) {{ {body} }}'
-        self.sources[name] = KernelSource(name, text, kernel.args, (), tuple(checks))
+        self.sources[name] = KernelSource(name, text, kernel.args, tuple(checks))
         self.steps.append(Launch(kernel, kernel.args))
 
     def again(self, name: str, *args: str) -> None:
