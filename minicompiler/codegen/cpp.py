@@ -110,6 +110,7 @@ class CppWriter(Writer):
         self.inside = flat([a.size for a in self.nest.inner], [a.symbol for a in self.nest.inner])
         self.work = product((*kernel.ranges, *kernel.folded))
         self.blocks: list[Block] = []
+        self.depths: dict[Expr, int] = {}  # of the symbols that loops and indices define
         self.arrays: dict[str, str] = {}  # of buffers: an element for each column of a strip
         self.folds: dict[str, Accumulator] = {}
         self.columns: dict[str, str] = {}  # of sums over rows: the array that gathers them
@@ -477,10 +478,7 @@ class CppWriter(Writer):
     def literal(self, value: Any, dtype: torch.dtype) -> str:
         return literal(value, dtype)
 
-    def index_expr(self, expr: Expr, dtype: torch.dtype) -> Value:
-        expr = simplify(expr, self.ranges)
-        if expr.is_const:
-            return self.constant(expr.const, dtype)
+    def from_index(self, expr: Expr, dtype: torch.dtype) -> Value:
         of = {"int": torch.int64, "float": torch.float64, "bool": torch.bool}[expr.sort]
         text = self.text(expr)
         if of == torch.int64 and dtype != of and self._short(expr):

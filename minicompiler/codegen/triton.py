@@ -105,7 +105,6 @@ class TritonWriter(Writer):
         self.again = self.nodes  # of an earlier pass
         self.xnumel, self.rnumel = product(kernel.ranges), product(kernel.folded)
         self.ranges |= {X: index_range(self.xnumel), R: index_range(self.rnumel)}
-        self.depths = {X: 0, R: 0}
         self.index = self.unflattened(X, kernel.ranges)
         self.folded = self.unflattened(R, kernel.folded)
         self.persistent = int(self.rnumel) <= PERSISTENT
@@ -177,7 +176,7 @@ class TritonWriter(Writer):
         self.line(f"xnumel, rnumel, knumel = {self.text(m)}, {self.text(n)}, {self.text(k)}")
         self.line(*PRODUCT_TILE, "for koffset in range(0, knumel, KBLOCK):")
         depth = sym("kindex")
-        self.ranges[depth], self.depths[depth] = index_range(k), 1
+        self.ranges[depth] = index_range(k)
         self.depth += 1
         self.line("koffsets = koffset + tl.arange(0, KBLOCK)")
         for operand, ref, along, mask, axis in (
@@ -316,23 +315,16 @@ class TritonWriter(Writer):
             text = repr(value) if math.isfinite(value) else f"float('{value}')"
         else:
             text = str(bool(value) if dtype == torch.bool else int(value))
-        return self._full(text, dtype, shape)
-
-    def _full(self, text: str, dtype: torch.dtype, shape: str = "") -> str:
         shape = shape or ("1, 1" if self.kernel.folded else "1")
         return f"tl.full([{shape}], {text}, {TYPES[dtype]})"
 
-    def index_expr(self, expr: Expr, dtype: torch.dtype) -> Value:
-        expr = simplify(expr, self.ranges)
-        text = self.text(expr)
-        if expr.free & self.depths.keys():  # else a number
-            return self.let(f"({text}).to({TYPES[dtype]})", dtype)
-        return self.let(self._full(text, dtype), dtype)
+    def from_index(self, expr: Expr, dtype: torch.dtype) -> Value:
+        return self.let(f"({self.text(expr)}).to({TYPES[dtype]})", dtype)
 
     def indirect(self, value: Value, size: Expr, check: bool = True) -> Expr:
         symbol = sym(self.fresh())
         self.line(f"{symbol} = {value.text}")
-        self.ranges[symbol], self.depths[symbol] = index_range(size), 1
+        self.ranges[symbol] = index_range(size)
         if check:
             message = self.checks[self.check(size) - 1]
             inside = f"(0 <= {symbol}) & ({symbol} < {self.text(size)})"

@@ -55,7 +55,7 @@ def flat(sizes: Sequence[Expr], index: Sequence[Expr]) -> Expr:
 
 
 class Writer:
-    """Writes one kernel. `depths` are those of the symbols that the text itself defines."""
+    """Writes one kernel."""
 
     types: Mapping[torch.dtype, str]
     printed: Callable[[Expr, Mapping[Expr, Interval]], str]  # an expression in the language
@@ -68,7 +68,6 @@ class Writer:
         self.layouts |= {node.name: node.layout for node in kernel.nodes}
         self.nodes = {node.name: node for node in kernel.nodes}
         self.ranges: dict[Expr, Interval] = {}
-        self.depths: dict[Expr, int] = {}
         self.values: dict[str, Value] = {}  # of buffers: what is in a variable here
         self.checks: list[str] = []
         self.again: Iterable[str] = ()  # buffers that are made again where they are read
@@ -123,7 +122,7 @@ class Writer:
     def from_memory(self, buffer: str, index: Expr) -> Value:
         raise NotImplementedError
 
-    def index_expr(self, expr: Expr, dtype: torch.dtype) -> Value:
+    def from_index(self, expr: Expr, dtype: torch.dtype) -> Value:
         raise NotImplementedError
 
     def default(self, name: str, *args: Value) -> Value:
@@ -145,6 +144,12 @@ class Writer:
             return self.index_expr(value, dtype)
         whole = as_expr(value) if type(value) is int else None
         return Value(self.literal(value, dtype), dtype, 0, whole, value)
+
+    def index_expr(self, expr: Expr, dtype: torch.dtype) -> Value:
+        expr = simplify(expr, self.ranges)
+        if expr.is_const:
+            return self.constant(expr.const, dtype)
+        return self.from_index(expr, dtype)
 
     def to_dtype(self, x: Value, dtype: torch.dtype) -> Value:
         if x.dtype == dtype:

@@ -98,7 +98,7 @@ class Launch:
     """`kernel` on these buffers, in the order of `kernel.args`.
 
     Equal kernels (the layers of a model) are one Kernel object, so the names differ from launch to
-    launch. Symbols are those of the program.
+    launch.
     """
 
     kernel: Kernel
@@ -124,7 +124,7 @@ Step: TypeAlias = Alloc | Reuse | Launch | Call | Free
 
 @dataclass
 class Plan:
-    """A program in execution order. Bytes are by hint where sizes are symbols."""
+    """A program in execution order."""
 
     program: Program
     steps: list[Step] = field(default_factory=list)
