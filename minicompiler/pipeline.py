@@ -21,6 +21,7 @@ from torch import fx
 
 from . import aot, codegen, decompositions, lowering, report, runtime, schedule
 from .capture import binding
+from .capture.facts import overlaps
 from .errors import BackendError, InternalError, Unsupported, UserError
 from .ir.evaluate import evaluate
 from .ir.verify import verify
@@ -243,22 +244,12 @@ def _put_back(state: torch.Tensor | None) -> None:
 def where_they_lay(compiled: Graph, gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
     """`compiled` where inputs share memory as the example did, else the captured graph: for a
     graph that writes to them, where nobody else guards that (Dynamo does not)."""
-    expected = _shared_memory(example_inputs)
 
-    def call(*inputs: Any) -> Any:
-        return (compiled if _shared_memory(inputs) == expected else gm)(*inputs)
+    def shared(inputs: Sequence[Any]) -> Any:
+        return overlaps([x for x in inputs if isinstance(x, torch.Tensor)])
 
-    return call
-
-
-def _shared_memory(inputs: Sequence[Any]) -> dict[int, list[tuple[int, int]]]:
-    """By the first of several inputs with one storage: their numbers and offsets, in elements."""
-    storages: dict[int, list[tuple[int, int]]] = {}
-    for i, x in enumerate(inputs):
-        if isinstance(x, torch.Tensor):
-            memory = storages.setdefault(x.untyped_storage()._cdata, [])
-            memory.append((i, int(x.storage_offset())))
-    return {places[0][0]: places for places in storages.values() if len(places) > 1}
+    expected = shared(example_inputs)
+    return lambda *inputs: (compiled if shared(inputs) == expected else gm)(*inputs)
 
 
 def _draws(node: fx.Node) -> bool:

@@ -23,19 +23,7 @@ from ..symbolic.shapes import contiguous_strides, is_dense
 from . import rng
 from .functionalize import Functionalizer, storage, tensors, written_storages
 from .recorder import Recorder
-from .signature import (
-    Argument,
-    Constant,
-    Fresh,
-    Input,
-    Mutation,
-    Output,
-    SameAsInput,
-    Signature,
-    Step,
-    ViewOfInput,
-    ViewOfResult,
-)
+from .signature import Argument, Constant, Fresh, Input, Mutation, Output, Signature, Step, View
 
 aten = torch.ops.aten
 
@@ -172,7 +160,7 @@ class _Trace:
             by_input.get(a.index) if isinstance(a, Input) else None for a in arguments
         ]
         for device, node in seeds.items():
-            count = recorder.drawn[device]
+            count = len(recorder.drawn[device])
             node.args = (count,)
             node.meta["val"] = replace(node.meta["val"], size=(as_expr(count),))
         graph = functional.emit.graph
@@ -228,7 +216,7 @@ class _Trace:
         assert isinstance(o, Fake), "a real tensor left a graph of fakes"
         for i, x in enumerate(self.inputs):
             if o is x:
-                return SameAsInput(i)
+                return Input(i)
         shared = [
             (i, x)
             for i, x in enumerate(self.inputs)
@@ -236,13 +224,13 @@ class _Trace:
         ]
         for i, x in shared:
             if (steps := self._steps(o, x)) is not None:
-                return ViewOfInput(i, steps, x.requires_grad and not o.requires_grad)
+                return View(Input(i), steps, x.requires_grad and not o.requires_grad)
         for i, x in shared:
             if o.dtype != x.dtype:
                 raise Unsupported("an output sees an input's memory as another dtype", "clone() it")
             place = ([*o.shape], [*o.stride()], o.storage_offset() - x.storage_offset())
             strided = (Step(aten.as_strided.default, place),)
-            return ViewOfInput(i, strided, x.requires_grad and not o.requires_grad)
+            return View(Input(i), strided, x.requires_grad and not o.requires_grad)
         if len(sharing[storage(o)]) == 1:
             return Fresh(self._result(o))
         root = self.functional.home(o)[0].root
@@ -251,7 +239,7 @@ class _Trace:
         if not looks_at(o, root):
             raise Unsupported("two outputs share memory but not their autograd history")
         detached = root.requires_grad and not o.requires_grad
-        return ViewOfResult(self._result(root), self.functional.home(o)[1], detached)
+        return View(Fresh(self._result(root)), self.functional.home(o)[1], detached)
 
     def _steps(self, o: Fake, x: Fake) -> tuple[Step, ...] | None:
         """How the program came from input `x` to its view `o`; None where it did not."""
@@ -393,10 +381,12 @@ def _sign(x: Any, stack: str) -> None:
 
 def remove_dead(graph: fx.Graph) -> None:
     """Under fallback_random every draw stays: it moves the generator on."""
-    for node in reversed(graph.nodes):
-        effect = node.meta.get("effect") and config.fallback_random
-        if not node.users and node.op not in ("placeholder", "output") and not effect:
-            graph.erase_node(node)
+
+    def stays(node: fx.Node) -> bool:
+        effect = config.fallback_random and node.meta.get("effect")
+        return bool(effect) or node.op in ("placeholder", "output")
+
+    graph.eliminate_dead_code(stays)
 
 
 def frozen(x: Any, numbers: dict[fx.Node, int]) -> Any:

@@ -71,12 +71,9 @@ def named(op: OpOverload) -> str:
 
 
 def size_of(node: fx.Node) -> int:
-    """Bytes of the value; of a symbolic size, a guess by a typical one."""
+    """Bytes of the value."""
     val = node.meta.get("val")
-    if not isinstance(val, TensorSpec):
-        return 0
-    n = val.nbytes
-    return int(n) if n.is_const else int(n.evaluate({s: 64 for s in n.free}))
+    return int(val.nbytes) if isinstance(val, TensorSpec) else 0
 
 
 class _Partition:
@@ -139,14 +136,12 @@ class _Partition:
     def _materialized(self, needed: Iterable[fx.Node]) -> set[fx.Node]:
         """What an operator with a kernel of its own reads in backward: recomputing it would take
         a kernel too, so it is kept, as eager keeps it."""
-        found: set[fx.Node] = set()
-        for node in needed:
-            if any(n in self.late and not is_cheap(n) for n in through_views(node)):
-                while is_view(node):
-                    node = node.all_input_nodes[0]
-                if node.all_input_nodes:
-                    found.add(node)
-        return found
+        read = [
+            view_root(node)
+            for node in needed
+            if any(n in self.late and not is_cheap(n) for n in through_views(node))
+        ]
+        return {node for node in read if node.all_input_nodes}
 
     def _cut(self, fixed: set[fx.Node], needed: set[fx.Node]) -> set[fx.Node]:
         import networkx  # 0.3 s, and graphs without backward do not need it
@@ -209,7 +204,12 @@ class _Partition:
     # -------------------------------------------------------------------------- the two graphs
 
     def _forward(self, saved: Sequence[fx.Node]) -> fx.GraphModule:
-        effects = [n for n in self.graph.nodes if n.meta.get("effect") and not self._late(n)]
+        effects = [
+            n
+            for n in self.graph.nodes
+            if n.meta.get("effect")
+            and (n.meta.get("phase") != "backward" or not self.signature.trains)
+        ]
         live = ancestors([*self.results, *self.new_values, *saved, *effects], stop=set())
         graph = fx.Graph()
         env: dict[fx.Node, fx.Node] = {}
@@ -229,9 +229,6 @@ class _Partition:
             copied.meta = dict(target.meta)
         graph.output((*(env[n] for n in self.results), *extra))
         return _LazyGraphModule(self.joint.module, graph)
-
-    def _late(self, node: fx.Node) -> bool:
-        return self.signature.trains and node.meta.get("phase") == "backward"
 
     def _as_results(self, saved: Sequence[fx.Node]) -> list[fx.Node]:
         """The saved values that the forward must return besides the visible ones."""

@@ -1,5 +1,6 @@
 """ATen calls on fakes, written down in order: the forward, then what the autograd engine does."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -61,8 +62,8 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
         self.calls: list[Call] = []
         self.phase, self.stack = "forward", ""
         self.seeds: dict[torch.device, Fake] = {}  # its length is known at the end: see drawn
-        self.drawn: dict[torch.device, int] = {}
-        self._index: dict[tuple[int, int, torch.device], int] = {}  # token, draw -> index of seed
+        # the indices of seeds: the same token and number of a draw give the same seed
+        self.drawn: dict[torch.device, dict[tuple[int, int], int]] = {}
         self._values: dict[int, Tensor] = {}  # token -> what an operator without a rule drew
         self._effect = False
 
@@ -115,9 +116,8 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
             raise Unsupported("a random generator as an argument", "use the default generator")
         token = int(torch.randint(2**62, ()))  # the mode is off here: torch's own generator
         if not config.fallback_random and func in rng.RULES:
-            draw = _Draw(self, token)
             with self:
-                result = rng.RULES[func](draw, *args, **kwargs)
+                result = rng.RULES[func](self._drawing(token), *args, **kwargs)
             if result is not NotImplemented:
                 return result
         return self._effectful(func, args, kwargs, token)
@@ -144,30 +144,19 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
         with self:
             return args[0].copy_(drawn) if in_place else drawn.clone()
 
-    def seeds_on(self, device: torch.device) -> Fake:
-        if device not in self.seeds:
-            with _disable_current_modes():
-                meta = torch.empty(1, dtype=torch.int64, device="meta")
-            self.seeds[device] = Fake(meta, device)
-            self.drawn[device] = 0
-        return self.seeds[device]
+    def _drawing(self, token: int) -> rng.Draw:
+        """Draws of one random operator, numbered."""
+        numbers = itertools.count()
 
+        def draw(kind: str, size: Sequence[Any], device: torch.device) -> Tensor:
+            if device not in self.seeds:
+                with _disable_current_modes():
+                    meta = torch.empty(1, dtype=torch.int64, device="meta")
+                self.seeds[device], self.drawn[device] = Fake(meta, device), {}
+            drawn = self.drawn[device]
+            index = drawn.setdefault((token, next(numbers)), len(drawn))
+            where = {"dtype": torch.int64 if kind == "randint" else torch.float32, "device": device}
+            values: Tensor = rng.random(list(size), self.seeds[device], index, kind, **where)
+            return values
 
-class _Draw:
-    """Draws of one random operator, numbered: the same token and number give the same seed."""
-
-    def __init__(self, recorder: Recorder, token: int) -> None:
-        self.recorder, self.token, self.number = recorder, token, 0
-
-    def __call__(self, kind: str, size: Sequence[Any], device: torch.device) -> Tensor:
-        r, key = self.recorder, (self.token, self.number, device)
-        self.number += 1
-        seeds = r.seeds_on(device)
-        if key not in r._index:
-            r._index[key] = r.drawn[device]
-            r.drawn[device] += 1
-        dtype = torch.int64 if kind == "randint" else torch.float32
-        values: Tensor = rng.random(
-            list(size), seeds, r._index[key], kind, dtype=dtype, device=device
-        )
-        return values
+        return draw

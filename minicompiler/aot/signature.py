@@ -30,11 +30,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """The caller's input `index` as it is."""
+    """The caller's input `index` as it is; as an output, the caller's own object."""
 
     index: int
 
     def take(self, inputs: Sequence[Any]) -> Any:
+        return inputs[self.index]
+
+    def make(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
         return inputs[self.index]
 
 
@@ -71,16 +74,6 @@ class Fresh:
 
 
 @dataclass(frozen=True, slots=True)
-class SameAsInput:
-    """The caller's own object."""
-
-    index: int
-
-    def make(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
-        return inputs[self.index]
-
-
-@dataclass(frozen=True, slots=True)
 class Step:
     """One view of a tensor, `op(base, *args, **kwargs)`. The places of as_strided count from the
     base's first element."""
@@ -98,28 +91,21 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class ViewOfInput:
-    """What the program itself did to look at input `index`, so that autograd and in-place writes
-    see the views that they see in eager; cut off from autograd where `detached`."""
+class View:
+    """What the program itself did to look at an input, or at a result that other outputs see too:
+    autograd and in-place writes see the views that they see in eager. Cut off from autograd where
+    `detached`."""
 
-    index: int
+    of: Input | Fresh
     steps: tuple[Step, ...]
     detached: bool
 
     def make(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
-        return _view(inputs[self.index], self)
-
-
-@dataclass(frozen=True, slots=True)
-class ViewOfResult:
-    """A view of result `index`, which other outputs see too."""
-
-    index: int
-    steps: tuple[Step, ...]
-    detached: bool
-
-    def make(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
-        return _view(results[self.index], self)
+        base: Tensor = self.of.make(results, inputs)
+        seen = base.detach() if self.detached else base
+        for step in self.steps:
+            seen = step.look(seen)
+        return base.view_as(base) if seen is base else seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +118,7 @@ class Constant:
         return self.value
 
 
-Output: TypeAlias = Fresh | SameAsInput | ViewOfInput | ViewOfResult | Constant
-
-
-def _view(base: Tensor, view: ViewOfInput | ViewOfResult) -> Tensor:
-    seen = base.detach() if view.detached else base
-    for step in view.steps:
-        seen = step.look(seen)
-    return base.view_as(base) if seen is base else seen
+Output: TypeAlias = Fresh | Input | View | Constant
 
 
 # ------------------------------------------------------------------- what happens to inputs, saved

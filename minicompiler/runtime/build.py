@@ -12,7 +12,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -168,7 +167,7 @@ def build(
         made = run((*compiler.command, str(source), "-o", str(folder / f"{name}.so"), *flags))
         if made.returncode != 0:
             if "No space left on device" in made.stdout:
-                raise store.DiskFull("the C++ compiler ran out of disk space", "free some space")
+                raise store.DiskFull("the C++ compiler ran out of disk space")
             errors = [line for line in made.stdout.splitlines() if "error" in line]
             said = "\n".join(errors[:5] or made.stdout.splitlines()[-5:])
             raise BuildFailed(f"the C++ compiler refused {name}:\n{said}")
@@ -219,23 +218,13 @@ def _unit_text(unit: Sequence[Text]) -> str:
     return "\n".join(f"namespace unit_{s.name} {{\n{s.text}\n}}" for s in unit)
 
 
-_loaded: dict[str, ctypes.CDLL] = {}
-_lock = threading.Lock()
-
-
 def _library(text: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
-    key = store.digest(text, compiler.identity, *kernel_flags(), str(config.openmp))
-    with _lock:
-        if key in _loaded:
-            return _loaded[key], True
     path, hit = build_kernels(text, compiler)
     try:
-        library = ctypes.CDLL(str(path))
+        return ctypes.CDLL(str(path)), hit  # what is loaded already is loaded once
     except OSError:  # somebody emptied the cache between the two lines above
         path, hit = build_kernels(text, compiler)
-        library = ctypes.CDLL(str(path))
-    with _lock:
-        return _loaded.setdefault(key, library), hit
+        return ctypes.CDLL(str(path)), hit
 
 
 def _kernel(library: ctypes.CDLL, name: str) -> NativeKernel:

@@ -18,7 +18,7 @@ import torch
 
 from ..errors import Unsupported
 from ..settings import config
-from . import build, store
+from . import build
 
 NAME = "minicompiler_runtime"
 PARTS = ("values", "cuda", "plan", "guard", "node", "module")
@@ -82,14 +82,13 @@ def _module(extension_dir: str, disk_cache: bool, cxx: str) -> ModuleType | None
 def _built() -> Path:
     compiler = build.compiler()
     code = f"// {identity()}\n{text()}"
-    with store.alone("extension"):
-        for standard in STANDARDS:
-            try:
-                needed = flags(standard, compiler)
-                return build.build("extension", NAME, code, compiler, needed, NOTICE)[0]
-            except build.BuildFailed:
-                if standard == STANDARDS[-1]:
-                    raise
+    for standard in STANDARDS:
+        try:
+            needed = flags(standard, compiler)
+            return build.build("extension", NAME, code, compiler, needed, NOTICE)[0]
+        except build.BuildFailed:
+            if standard == STANDARDS[-1]:
+                raise
     raise AssertionError("unreachable")
 
 

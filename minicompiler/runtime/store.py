@@ -2,12 +2,11 @@
 
 What lies here is loaded into the process and run, so only folders that nobody else can write to
 are used. An entry is a folder named after the hash of everything that went into it. It holds the
-product and the digest of the product; it appears by one rename, so a reader sees a whole entry or
-none, however many processes build it at the same time.
+product and, written last, the digest of the product; who finds no product that fits its digest
+takes the entry's lock and makes one, while other processes and threads wait for it.
 """
 
 import atexit
-import contextlib
 import errno
 import functools
 import hashlib
@@ -15,22 +14,26 @@ import os
 import shutil
 import stat
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import Unsupported
 from ..settings import config
 
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
 FULL = {errno.ENOSPC, errno.EDQUOT}
-TAKEN = {errno.ENOTEMPTY, errno.EEXIST}
 ALWAYS_KEPT = {"extension"}  # of no user's program, and too long to build for one process
-DAY = 86400.0  # seconds; a work folder older than this was left by a killed process
 
 
 class DiskFull(Unsupported):
     """Nothing can be written any more, neither to the cache nor beside it."""
+
+    def __init__(self, reason: str, hint: str = "free some space") -> None:
+        super().__init__(reason, hint)
 
 
 def digest(*parts: str | bytes) -> str:
@@ -74,7 +77,7 @@ def _cache_folder(path: str) -> Path | None:
         reason = distrust(folder)
     except OSError as error:
         if error.errno in FULL:
-            raise DiskFull(f"the disk of {folder} is full", "free some space") from error
+            raise DiskFull(f"the disk of {folder} is full") from error
         reason = f"cannot be used: {error.strerror}"
     if not reason:
         return folder
@@ -100,27 +103,22 @@ def _folders(kind: str) -> Iterator[Path]:
     yield _private_folder(os.getpid()) / kind
 
 
-def _work_folder(kind: str) -> Path:
-    """A fresh folder, on the file system of the entries, to build one in."""
+def _claimed(kind: str, key: str) -> "tuple[Path, BaseFileLock]":
+    """The folder of an entry, to be written by whoever holds its lock."""
+    import filelock  # who finds all in the cache does not need it
+
     for folder in _folders(kind):
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _sweep(folder)
-            return Path(tempfile.mkdtemp(prefix=".work-", dir=folder))
-        except OSError as error:
-            if error.errno in FULL:
-                raise DiskFull(f"the disk of {folder} is full", "free some space") from error
-            _warn_unused(folder, f"cannot be written: {error.strerror}")
+            for made in (folder, folder / key):
+                made.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = filelock.FileLock(folder / key / ".lock", mode=0o600)
+            lock.acquire()
+            return folder / key, lock
+        except (OSError, NotImplementedError) as error:  # the latter: files cannot be locked
+            if getattr(error, "errno", None) in FULL:
+                raise DiskFull(f"the disk of {folder} is full") from error
+            _warn_unused(folder, f"cannot be written: {error}")
     raise DiskFull("no folder for compiled code can be written", "set MINICOMPILER_CACHE_DIR")
-
-
-@functools.cache
-def _sweep(folder: Path) -> None:
-    """Once a process: remove what killed processes left half built."""
-    for left in folder.glob(".work-*"):
-        with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > DAY:
-                shutil.rmtree(left, ignore_errors=True)
 
 
 def _intact(product: Path) -> bool:
@@ -140,49 +138,19 @@ def fetch(kind: str, key: str, name: str, make: Callable[[Path], None]) -> tuple
     for folder in _folders(kind):
         if _intact(folder / key / name):
             return folder / key / name, True
-    work = _work_folder(kind)
-    entry = work.parent / key
+    entry, lock = _claimed(kind, key)
     try:
-        make(work)
-        (work / "digest").write_text(digest((work / name).read_bytes()))
-        while True:
-            try:
-                os.rename(work, entry)
-                return entry / name, False
-            except OSError as error:
-                if error.errno not in TAKEN:
-                    raise
-            if _intact(entry / name):  # another process was faster
-                return entry / name, True
-            with contextlib.suppress(FileNotFoundError):  # or mended it just now
-                os.rename(entry, Path(tempfile.mkdtemp(dir=work)) / "damaged")
+        if _intact(entry / name):  # another was faster
+            return entry / name, True
+        for left in entry.iterdir():  # what is damaged may be loaded somewhere: no writing to it
+            if left.name != ".lock":
+                left.unlink()
+        make(entry)
+        (entry / "digest").write_text(digest((entry / name).read_bytes()))
+        return entry / name, False
     except OSError as error:
         if error.errno in FULL:
-            raise DiskFull(f"the disk of {entry.parent} is full", "free some space") from error
+            raise DiskFull(f"the disk of {entry} is full") from error
         raise
     finally:
-        shutil.rmtree(work, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def alone(kind: str) -> Iterator[None]:
-    """Within the block no other process of this user is in such a block of the same kind.
-
-    For work that is too long to do twice. Where files cannot be locked the block simply runs:
-    `fetch` is safe without.
-    """
-    try:
-        import fcntl
-
-        folder = next(_folders(kind))
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except (ImportError, OSError):
-        yield
-        return
-    try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
+        lock.release()

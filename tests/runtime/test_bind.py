@@ -14,13 +14,11 @@ from minicompiler.aot.signature import (
     Fresh,
     Input,
     Mutation,
-    SameAsInput,
     Saved,
     Signature,
     Step,
     Storage,
-    ViewOfInput,
-    ViewOfResult,
+    View,
 )
 from minicompiler.settings import config
 from minicompiler.symbolic.shapes import TensorSpec, spec_of
@@ -293,12 +291,12 @@ def test_views_of_inputs_and_results():
     signature = Signature(
         arguments=(Input(0),),
         outputs=(
-            SameAsInput(0),
-            ViewOfInput(0, (Step(aten.slice.Tensor, (0, 1)),), False),
-            ViewOfInput(0, (), True),
+            Input(0),
+            View(Input(0), (Step(aten.slice.Tensor, (0, 1)),), False),
+            View(Input(0), (), True),
             Fresh(0),
-            ViewOfResult(0, (Step(aten.view.default, ([2, 3],)), Step(aten.t.default, ())), False),
-            ViewOfResult(0, (Step(aten.as_strided.default, ([2], [1], 4)),), True),
+            View(Fresh(0), (Step(aten.view.default, ([2, 3],)), Step(aten.t.default, ())), False),
+            View(Fresh(0), (Step(aten.as_strided.default, ([2], [1], 4)),), True),
         ),
         mutations=(),
         visible=1,
@@ -325,7 +323,7 @@ def test_mutation_under_autograd():
     """x.mul_(y), seen by whoever holds x."""
     signature = Signature(
         arguments=(Input(0), Input(1)),
-        outputs=(SameAsInput(0),),
+        outputs=(Input(0),),
         mutations=(Mutation(0, 0, True),),
         visible=1,
         differentiable=(0,),

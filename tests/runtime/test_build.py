@@ -11,6 +11,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+import filelock
 import pytest
 import torch
 
@@ -34,9 +35,8 @@ def answering(name: str, answer: int) -> Source:
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
-    """A cache folder of its own and nothing loaded."""
+    """A cache folder of its own."""
     monkeypatch.setattr(config, "cache_dir", str(tmp_path / "cache"))
-    monkeypatch.setattr(build, "_loaded", {})
     memos = (store._cache_folder, store._warn_unused, store._private_folder, build._note_one_thread)
     for memo in memos:
         memo.cache_clear()
@@ -49,11 +49,6 @@ def answers(*sources: Source) -> list[int]:
 
 def products(cache: str) -> list[Path]:
     return sorted(Path(cache).glob("kernels/*/kernels.so"))
-
-
-def forget() -> None:
-    """As in a new process."""
-    build._loaded.clear()
 
 
 def test_every_kernel_is_found_by_its_name():
@@ -84,7 +79,6 @@ def test_kernel_reads_buffers_and_symbols():
 def test_disk_cache_is_hit_and_counted():
     with record.recording(record.Record()) as first:
         assert answers(answering("k", 5)) == [5]
-    forget()
     with record.recording(record.Record()) as second:
         assert answers(answering("k", 5)) == [5]
     assert (first.counts["cache_hits"], second.counts["cache_hits"]) == (0, 1)
@@ -108,18 +102,15 @@ def test_damaged_file_is_rebuilt(damage):
         damage[len(whole) // 2] ^= 1
     product.unlink()
     product.write_bytes(damage)
-    forget()
     assert answers(answering("k", 5)) == [5]
     assert products(config.cache_dir) == [product]
     assert store._intact(product)
-    assert not list(product.parent.parent.glob(".work-*"))
 
 
 def test_missing_digest_is_rebuilt():
     answers(answering("k", 5))
     [product] = products(config.cache_dir)
     (product.parent / "digest").unlink()
-    forget()
     assert answers(answering("k", 5)) == [5]
 
 
@@ -135,7 +126,6 @@ def test_kernels_use_as_many_threads_as_torch(monkeypatch):
         assert answers(Source("count", text)) == [3]
     finally:
         torch.set_num_threads(before)
-    forget()
     with overriding({"openmp": False}):
         assert answers(Source("count", text)) == [1]
 
@@ -174,21 +164,21 @@ def test_no_folder_can_be_made(tmp_path, recwarn):
     assert len(said) == 1 and "MINICOMPILER_CACHE_DIR" in said[0]
 
 
-def failing_mkdtemp(monkeypatch, folder: str, code: int) -> None:
-    real = store.tempfile.mkdtemp
+def failing_locks(monkeypatch, folder: str, error: Exception) -> None:
+    real = filelock.FileLock
 
-    def mkdtemp(*args, dir=None, **kwargs):
-        if dir is not None and str(dir).startswith(folder):
-            raise OSError(code, os.strerror(code))
-        return real(*args, dir=dir, **kwargs)
+    def lock(path, **kwargs):
+        if str(path).startswith(folder):
+            raise error
+        return real(path, **kwargs)
 
-    monkeypatch.setattr(store.tempfile, "mkdtemp", mkdtemp)
+    monkeypatch.setattr(filelock, "FileLock", lock)
 
 
-def test_read_only_cache_serves_what_it_has_and_builds_elsewhere(monkeypatch, recwarn):
+@pytest.mark.parametrize("error", [OSError(errno.EROFS, "read-only"), NotImplementedError("flock")])
+def test_read_only_cache_serves_what_it_has_and_builds_elsewhere(monkeypatch, recwarn, error):
     answers(answering("k", 5))
-    forget()
-    failing_mkdtemp(monkeypatch, config.cache_dir, errno.EROFS)
+    failing_locks(monkeypatch, config.cache_dir, error)
     with record.recording(record.Record()) as run:
         assert answers(answering("k", 5)) == [5]
         assert run.counts["cache_hits"] == 1
@@ -207,7 +197,7 @@ def test_read_only_folder(tmp_path):
 
 
 def test_full_disk_says_so(monkeypatch):
-    failing_mkdtemp(monkeypatch, config.cache_dir, errno.ENOSPC)
+    failing_locks(monkeypatch, config.cache_dir, OSError(errno.ENOSPC, "full"))
     with pytest.raises(store.DiskFull, match="full"):
         answers(answering("k", 5))
 
@@ -240,7 +230,7 @@ def test_compiler_of_the_environment_goes_first(monkeypatch, tmp_path):
 def test_refused_kernel_carries_the_compilers_words():
     with pytest.raises(build.BuildFailed, match="refused kernels:.*\n.*error"):
         answers(Source("k", "nonsense;"))
-    assert not list(Path(config.cache_dir).glob("kernels/*"))
+    assert not products(config.cache_dir)
 
 
 def test_compiler_without_openmp_builds_for_one_thread(monkeypatch, tmp_path):
@@ -295,32 +285,15 @@ def test_processes_build_the_same_kernels(tmp_path):
     ]
     assert [racer.wait(timeout=120) for racer in racers] == [0, 0]
     assert len(products(config.cache_dir)) == 3
-    assert not list(Path(config.cache_dir).rglob(".work-*"))
 
 
-def test_work_left_by_a_killed_process_is_swept(tmp_path):
-    answers(answering("k", 5))
-    kernels = Path(config.cache_dir) / "kernels"
-    old, young = kernels / ".work-old", kernels / ".work-young"
-    old.mkdir()
-    young.mkdir()
-    os.utime(old, (0, 0))
-    store._sweep.cache_clear()
-    answers(answering("l", 6))
-    assert not old.exists() and young.exists()
+def test_work_left_by_a_killed_process_is_done_again():
+    def killed(folder):
+        (folder / "part").write_text("")
+        (folder / "product").write_text("hal")
+        raise KeyboardInterrupt
 
-
-def test_only_one_at_a_time():
-    order = []
-
-    def second():
-        with store.alone("extension"):
-            order.append("second")
-
-    with store.alone("extension"):
-        thread = threading.Thread(target=second)
-        thread.start()
-        thread.join(0.1)
-        order.append("first")
-    thread.join()
-    assert order == ["first", "second"]
+    with pytest.raises(KeyboardInterrupt):
+        store.fetch("kernels", "key", "product", killed)
+    path, hit = store.fetch("kernels", "key", "product", lambda f: (f / "product").touch())
+    assert not hit and path.read_text() == "" and not (path.parent / "part").exists()

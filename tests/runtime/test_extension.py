@@ -87,7 +87,7 @@ def test_identity_tells_torch_and_python():
 WAITER = """
     import sys, time
     from pathlib import Path
-    from minicompiler.runtime import extension, store
+    from minicompiler.runtime import store
     builds = []
     def make(folder):
         builds.append(1)
@@ -96,8 +96,7 @@ WAITER = """
     Path(sys.argv[1]).touch()
     while not Path(sys.argv[2]).exists():
         pass
-    with store.alone("extension"):
-        store.fetch("extension", "key", "product", make)
+    store.fetch("extension", "key", "product", make)
     print(len(builds))
 """
 

@@ -16,18 +16,10 @@ inline LaunchKernel launch_kernel() {
 
 // The stream that torch would use on the device, as the driver knows it.
 inline void* current_stream(c10::Device device) {
-  pybind11::gil_scoped_acquire gil;
-  static PyObject* ask = [] {
-    THPObjectPtr torch(PyImport_ImportModule("torch._C"));
-    const char* name = "_cuda_getCurrentRawStream";
-    PyObject* found = torch ? PyObject_GetAttrString(torch.get(), name) : nullptr;
-    if (!found) throw python_error();
-    return found;
-  }();
-  THPObjectPtr index(PyLong_FromLong(device.index()));
-  THPObjectPtr stream(PyObject_CallOneArg(ask, index.get()));
-  if (!stream) throw python_error();
-  return PyLong_AsVoidPtr(stream.get());
+  py::gil_scoped_acquire gil;
+  static py::handle ask =
+      py::object(py::module_::import("torch._C").attr("_cuda_getCurrentRawStream")).release();
+  return reinterpret_cast<void*>(as<uintptr_t>(ask(device.index())));
 }
 
 // A launch as Triton made it once (see triton.py): good for other buffers, aligned as it wants
@@ -36,7 +28,8 @@ struct Replay {
   static constexpr uintptr_t kAlignment = 16;  // bytes; Triton makes other code for less
 
   void* function;
-  unsigned grid[3], threads, shared;
+  std::array<unsigned, 3> grid;
+  unsigned threads, shared;
 
   static bool aligned(c10::ArrayRef<void*> buffers) {
     for (void* buffer : buffers)
@@ -59,13 +52,11 @@ struct Replay {
    public:
     const Replay* get() const { return known_.load(std::memory_order_acquire); }
 
-    void set(PyObject* made) {
+    void set(py::handle made) {
       if (get()) return;  // another thread was faster
-      PyObject* grid = item(made, 1);
-      auto blocks = [&](int d) { return static_cast<unsigned>(integer(item(grid, d))); };
-      once_.reset(new Replay{PyLong_AsVoidPtr(item(made, 0)), {blocks(0), blocks(1), blocks(2)},
-                             static_cast<unsigned>(integer(item(made, 2))),
-                             static_cast<unsigned>(integer(item(made, 3)))});
+      using Made = std::tuple<uintptr_t, std::array<unsigned, 3>, unsigned, unsigned>;
+      auto [function, grid, threads, shared] = as<Made>(made);
+      once_.reset(new Replay{reinterpret_cast<void*>(function), grid, threads, shared});
       known_.store(once_.get(), std::memory_order_release);
     }
 

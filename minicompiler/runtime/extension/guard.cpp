@@ -11,10 +11,9 @@ class TensorGuard {
       "none, requires_grad, dispatch keys).";
 
   static std::unique_ptr<TensorGuard> make(PyObject* args) {
-    PyObject* rows;
-    if (!PyArg_ParseTuple(args, "O!", &PyList_Type, &rows)) throw python_error();
+    auto [rows] = as<std::tuple<py::list>>(args);
     auto guard = std::make_unique<TensorGuard>();
-    for (Py_ssize_t i = 0; i < length(rows); i++) guard->rows_.push_back(row(item(rows, i)));
+    guard->rows_ = each(rows, row);
     return guard;
   }
 

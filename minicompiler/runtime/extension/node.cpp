@@ -33,13 +33,6 @@ inline std::shared_ptr<PyObject> shared(PyObject* object) {
           }};
 }
 
-// Raises what Python raised; it may cross threads of the autograd engine.
-[[noreturn]] inline void throw_persistent() {
-  python_error error;
-  error.persist();
-  throw error;
-}
-
 // A flat callable: the extension's own Plan, else whatever Python has (list -> list).
 class Flat {
  public:
@@ -52,12 +45,9 @@ class Flat {
     py::gil_scoped_acquire gil;
     c10::NoGradGuard no_grad;  // autograd and autocast had their say when the graph was traced
     c10::impl::ExcludeDispatchKeyGuard no_casts(c10::autocast_dispatch_keyset);
-    THPObjectPtr list(list_of(std::move(values)));
-    THPObjectPtr outputs(PyObject_CallOneArg(object_.get(), list.get()));
-    if (!outputs) throw_persistent();
+    py::list outputs = py::handle(object_.get())(list_of(std::move(values)));
     values.clear();
-    for (Py_ssize_t i = 0; i < length(outputs.get()); i++)
-      values.push_back(from_python(item(outputs.get(), i)));
+    for (py::handle output : outputs) values.push_back(from_python(output.ptr()));
   }
 
  private:
@@ -110,10 +100,8 @@ class Backward {
     py::tuple layouts(asked.size());
     for (size_t i = 0; i < asked.size(); i++)
       layouts[i] = asked[i] ? py::object(py::tuple(py::cast(*asked[i]))) : py::none();
-    THPObjectPtr made(PyObject_CallOneArg(make_.get(), layouts.ptr()));
-    if (!made) throw_persistent();
     using Made = std::pair<std::vector<Strides>, py::object>;
-    auto [used, run] = py::handle(made.get()).cast<Made>();
+    auto [used, run] = as<Made>(py::handle(make_.get())(layouts));
     auto ready = std::make_shared<Ready>(Ready{std::move(asked), std::move(used), Flat(run.ptr())});
     std::lock_guard<std::mutex> lock(mutex_);
     if (known_.size() < kKnown) known_.push_back(ready);
@@ -293,13 +281,12 @@ class Function {
       "Function(signature, forward, backward)(*inputs) -> tuple of outputs.";
 
   static std::unique_ptr<Function> make(PyObject* args) {
-    PyObject *signature, *forward, *backward;
-    if (!PyArg_ParseTuple(args, "OOO", &signature, &forward, &backward))
-      throw python_error();
+    auto [signature, forward, backward] =
+        as<std::tuple<py::object, py::object, py::object>>(args);
     auto made = std::make_unique<Function>();
-    made->about_ = read(signature);
-    made->forward_ = std::make_unique<Flat>(forward);
-    made->about_->backward = std::make_unique<Backward>(backward);
+    made->about_ = read(signature.ptr());
+    made->forward_ = std::make_unique<Flat>(forward.ptr());
+    made->about_->backward = std::make_unique<Backward>(backward.ptr());
     return made;
   }
 
@@ -391,7 +378,7 @@ class Function {
     py::object list;  // of the results, as Python wants them for the rarer kinds of outputs
     auto other = [](const auto& output) { return output.kind == Description::Place::Other; };
     if (std::any_of(about_->outputs.begin(), about_->outputs.end(), other))
-      list = py::reinterpret_steal<py::object>(list_of(Values(results)));
+      list = list_of(Values(results));
     for (const auto& output : about_->outputs) {
       PyObject* made = nullptr;
       if (output.kind == Description::Place::Result) {
@@ -423,7 +410,7 @@ class Function {
   static Description::Place place(PyObject* object) {
     using Place = Description::Place;
     std::string name = Py_TYPE(object)->tp_name;
-    bool result = name == "Fresh", input = name == "Input" || name == "SameAsInput";
+    bool result = name == "Fresh", input = name == "Input";
     if (!result && !input) return {Place::Other, 0, shared(object)};
     return {result ? Place::Result : Place::Input, field<size_t>(object, "index"), {}};
   }
@@ -437,7 +424,7 @@ class Function {
     using Index = std::optional<size_t>;
     auto about = std::make_shared<Description>();
     auto of = [](PyObject* o, const char* name, auto read) {
-      return each(py::handle(o).attr(name).ptr(), read);
+      return each(py::handle(o).attr(name), read);
     };
     auto positions = [](PyObject* o) { return each(o, position); };
     about->differentiable = of(signature, "differentiable", position);

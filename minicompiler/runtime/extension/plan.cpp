@@ -53,7 +53,7 @@ struct Kernel {
   std::string name;
   std::vector<std::string> checks;
   Native native = nullptr;
-  THPObjectPtr python;  // a Triton kernel: called with tensors
+  py::object python;  // a Triton kernel: called with tensors
 };
 
 // What one call works on.
@@ -92,10 +92,7 @@ class Plan {
   static constexpr int64_t kLong = 1 << 15;  // elements: more than the price of letting the GIL go
 
   static std::unique_ptr<Plan> make(PyObject* args) {
-    PyObject *flat, *kernels, *constants;
-    if (!PyArg_ParseTuple(args, "O!O!O!", &PyDict_Type, &flat, &PyList_Type, &kernels,
-                          &PyList_Type, &constants))
-      throw python_error();
+    auto [flat, kernels, constants] = as<std::tuple<py::dict, py::list, py::list>>(args);
     auto plan = std::make_unique<Plan>();
     plan->read(flat, kernels, constants);
     return plan;
@@ -108,14 +105,14 @@ class Plan {
       values.push_back(from_python(PyList_GET_ITEM(args[0], i)));
     if (PyList_SetSlice(args[0], 0, PyList_GET_SIZE(args[0]), nullptr) < 0) throw python_error();
     run(values);
-    return list_of(std::move(values));
+    return list_of(std::move(values)).release().ptr();
   }
 
   // Inputs in, outputs out; called with or without the GIL.
   void run(Values& values) const {
     TORCH_CHECK_VALUE(values.size() == inputs_, name_, " has ", inputs_,
                       " inputs, not ", values.size());
-    std::optional<pybind11::gil_scoped_release> let_go;
+    std::optional<py::gil_scoped_release> let_go;
     if (long_ && PyGILState_Check()) let_go.emplace();
     RECORD_USER_SCOPE(name_);
     c10::impl::ExcludeDispatchKeyGuard below(kAbove);
@@ -143,23 +140,6 @@ class Plan {
   std::vector<Argument> outputs_;
 
   // ---- running
-
-  static PyObject* unconst(const THPObjectPtr& object) {
-    return const_cast<PyObject*>(object.get());
-  }
-
-  static THPObjectPtr called(const THPObjectPtr& function, std::vector<THPObjectPtr>& args) {
-    std::vector<PyObject*> pointers;
-    for (auto& object : args) pointers.push_back(object.get());
-    THPObjectPtr result(
-        PyObject_Vectorcall(unconst(function), pointers.data(), pointers.size(), nullptr));
-    if (!result) {
-      python_error error;
-      error.persist();  // it may cross threads of the autograd engine
-      throw error;
-    }
-    return result;
-  }
 
   void execute(const Alloc& step, Frame& frame) const {
     const auto& [to, dtype, device, size, stride] = step;
@@ -201,14 +181,13 @@ class Plan {
     bool aligned = Replay::aligned(buffers);
     const Replay* known = aligned ? step.replay->get() : nullptr;
     if (known) return known->launch(buffers, frame.stream);
-    pybind11::gil_scoped_acquire gil;
-    std::vector<THPObjectPtr> args;
-    for (int at : step.buffers) args.emplace_back(THPVariable_Wrap(frame.registers[at]));
-    THPObjectPtr record;
-    if (aligned && launch_kernel())
-      record = THPObjectPtr(PyObject_GetAttrString(unconst(kernel.python), "record"));
-    THPObjectPtr made = called(record ? record : kernel.python, args);
-    if (record && made.get() != Py_None) step.replay->set(made.get());
+    py::gil_scoped_acquire gil;
+    py::list args;
+    for (int at : step.buffers) args.append(py::cast(frame.registers[at]));
+    if (!aligned || !launch_kernel())
+      kernel.python(*args);
+    else if (py::object made = kernel.python.attr("record")(*args); !made.is_none())
+      step.replay->set(made);
   }
 
   void execute(const Call& step, Frame& frame) const {
@@ -265,79 +244,74 @@ class Plan {
 
   // ---- reading
 
-  void read(PyObject* flat, PyObject* kernels, PyObject* constants) {
-    name_ = "minicompiler." + text(entry(flat, "name"));
-    inputs_ = integer(entry(flat, "inputs"));
-    registers_ = position(entry(flat, "registers"));
+  void read(const py::dict& flat, const py::list& kernels, const py::list& constants) {
+    name_ = "minicompiler." + as<std::string>(flat["name"]);
+    inputs_ = as<size_t>(flat["inputs"]);
+    registers_ = as<size_t>(flat["registers"]);
+    gpu_ = as<std::optional<c10::Device>>(flat["gpu"]);
     constants_ = each(constants, [](PyObject* tensor) { return THPVariable_Unpack(tensor); });
-    for (Py_ssize_t k = 0; k < length(kernels); k++) {
-      Kernel kernel;
-      kernel.name = text(item(entry(flat, "kernels"), k));
-      kernel.checks = as<std::vector<std::string>>(item(entry(flat, "checks"), k));
-      PyObject* function = item(kernels, k);
-      if (PyLong_Check(function))
-        kernel.native = reinterpret_cast<Native>(PyLong_AsVoidPtr(function));
+    auto names = as<std::vector<std::string>>(flat["kernels"]);
+    auto checks = as<std::vector<std::vector<std::string>>>(flat["checks"]);
+    for (size_t k = 0; k < kernels.size(); k++) {
+      Kernel kernel{names.at(k), checks.at(k)};
+      if (py::isinstance<py::int_>(kernels[k]))
+        kernel.native = reinterpret_cast<Native>(as<uintptr_t>(kernels[k]));
       else
-        kernel.python = THPObjectPtr(Py_NewRef(function));
+        kernel.python = kernels[k];
       kernels_.push_back(std::move(kernel));
     }
-    if (PyObject* gpu = entry(flat, "gpu"); gpu != Py_None) gpu_ = as<c10::Device>(gpu);
-    PyObject* steps = entry(flat, "steps");
-    for (Py_ssize_t i = 0; i < length(steps); i++) steps_.push_back(step(item(steps, i)));
-    outputs_ = each(entry(flat, "outputs"), [&](PyObject* o) { return read_argument(o, nullptr); });
+    for (py::handle one : flat["steps"]) steps_.push_back(step(as<py::list>(one)));
+    outputs_ = each(flat["outputs"], [&](PyObject* o) { return read_argument(o, nullptr); });
   }
 
-  Ints sizes(PyObject* list) {
+  Ints sizes(py::handle list) {
     Ints all = as<Ints>(list);
     long_ |= c10::multiply_integers(all) > kLong;
     return all;
   }
 
-  int reg(PyObject* object) const {
-    int64_t at = integer(object);
-    TORCH_CHECK(at < int64_t(registers_), "a plan has no register ", at);
+  int reg(py::handle object) const {
+    size_t at = as<size_t>(object);
+    TORCH_CHECK(at < registers_, "a plan has no register ", at);
     return static_cast<int>(at);
   }
 
-  Step step(PyObject* list) {
-    std::string kind = text(item(list, 0));
-    auto at = [&](Py_ssize_t i) { return item(list, i); };
+  Step step(const py::list& list) {
+    auto kind = as<std::string>(list[0]);
     if (kind == "alloc")
-      return Alloc{reg(at(1)), as<at::ScalarType>(at(2)), as<c10::Device>(at(3)), sizes(at(4)),
-                   sizes(at(5))};
+      return Alloc{reg(list[1]), as<at::ScalarType>(list[2]), as<c10::Device>(list[3]),
+                   sizes(list[4]), sizes(list[5])};
     if (kind == "reuse")
-      return Reuse{reg(at(1)), reg(at(2)), as<at::ScalarType>(at(3)), sizes(at(4)),
-                   sizes(at(5))};
+      return Reuse{reg(list[1]), reg(list[2]), as<at::ScalarType>(list[3]), sizes(list[4]),
+                   sizes(list[5])};
     if (kind == "launch") {
-      size_t kernel = integer(at(1));
+      auto kernel = as<size_t>(list[1]);
       kernels_.at(kernel);
-      auto buffers = each(at(2), [&](PyObject* r) { return reg(r); });
-      return Launch{kernel, std::move(buffers), position(at(3))};
+      auto buffers = each(list[2], [&](PyObject* r) { return reg(r); });
+      return Launch{kernel, std::move(buffers), as<size_t>(list[3])};
     }
     if (kind == "call") return call_step(list);
     TORCH_CHECK(kind == "free", "a plan says ", kind);
-    return Free{reg(at(1))};
+    return Free{reg(list[1])};
   }
 
-  Call call_step(PyObject* list) {
+  Call call_step(const py::list& list) {
     long_ = true;  // a call takes a microsecond at least, and may be long
-    Call call{c10::Dispatcher::singleton().findSchemaOrThrow(text(item(list, 1)).c_str(),
-                                                             text(item(list, 2)).c_str())};
-    const auto& parameters = call.op.schema().arguments();
-    for (size_t i = 0; i < parameters.size(); i++) {
-      PyObject* given = item(item(list, 3), static_cast<Py_ssize_t>(i));
-      if (PyList_Check(given) && text(item(given, 0)) == "default") {
-        const auto& missing = parameters[i].default_value();
-        TORCH_CHECK(missing, call.op.schema().name(), " needs ", parameters[i].name());
-        call.arguments.push_back({Argument::Constant, *missing});
-      } else {
-        call.arguments.push_back(read_argument(given, parameters[i].type()));
-      }
-    }
-    call.results = as<std::vector<int>>(item(list, 4));
-    call.expected = each(item(list, 5), [&](PyObject* one) -> std::optional<Expected> {
-      if (one == Py_None) return {};
-      return Expected{as<at::ScalarType>(item(one, 0)), sizes(item(one, 1)), sizes(item(one, 2))};
+    auto name = as<std::string>(list[1]), overload = as<std::string>(list[2]);
+    Call call{c10::Dispatcher::singleton().findSchemaOrThrow(name.c_str(), overload.c_str())};
+    auto parameter = call.op.schema().arguments().begin();
+    call.arguments = each(list[3], [&](PyObject* given) -> Argument {
+      const c10::Argument& wanted = *parameter++;
+      if (!PyList_Check(given) || as<std::string>(as<py::list>(given)[0]) != "default")
+        return read_argument(given, wanted.type());
+      TORCH_CHECK(wanted.default_value(), name, " needs ", wanted.name());
+      return {Argument::Constant, *wanted.default_value()};
+    });
+    call.results = as<std::vector<int>>(list[4]);
+    call.expected = each(list[5], [&](PyObject* given) -> std::optional<Expected> {
+      if (given == Py_None) return {};
+      auto one = as<py::list>(given);
+      return Expected{as<at::ScalarType>(one[0]), sizes(one[1]), sizes(one[2])};
     });
     TORCH_CHECK(call.expected.size() == call.results.size(), "a plan expects too little");
     return call;
@@ -355,20 +329,15 @@ class Plan {
       if (!tensor) return {Argument::Constant, torch::jit::toIValue(given, type)};
       return {Argument::Constant, wrapped(torch::jit::toIValue(given, c10::NumberType::get()))};
     }
-    std::string tag = text(item(given, 0));
-    if (tag == "list") return read_list(item(given, 1), type);
-    Argument made{Argument::Register};
-    made.at = reg(item(given, 1));
-    if (tag == "register") return made;
+    auto list = as<py::list>(given);
+    auto tag = as<std::string>(list[0]);
+    if (tag == "list") return read_list(list[1], type);
+    if (tag == "register") return {Argument::Register, {}, reg(list[1])};
     TORCH_CHECK(tag == "view", "a plan says ", tag);
-    made.kind = Argument::View;
-    made.size = sizes(item(given, 2));
-    made.stride = sizes(item(given, 3));
-    made.offset = integer(item(given, 4));
-    return made;
+    return {Argument::View, {}, reg(list[1]), sizes(list[2]), sizes(list[3]), as<int64_t>(list[4])};
   }
 
-  Argument read_list(PyObject* given, const c10::TypePtr& type) {
+  Argument read_list(py::handle given, const c10::TypePtr& type) {
     TORCH_CHECK(type && type->kind() == c10::TypeKind::ListType, "a list is not wanted");
     Argument made{Argument::List};
     made.type = type->expectRef<c10::ListType>().getElementType();

@@ -1,4 +1,5 @@
-// Between Python and C++: reading flat plans, wrapping what runs, converting what goes in and out.
+// Between Python and C++: reading what Python made, converting what goes in and out, wrapping what
+// runs. Every error becomes a Python exception.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/SavedTensorHooks.h>
@@ -22,6 +23,7 @@
 #include <dlfcn.h>
 #include <structmember.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <optional>
@@ -37,6 +39,7 @@ TORCH_PYTHON_API c10::IValue toIValue(pybind11::handle, const c10::TypePtr&,
 
 namespace minicompiler {
 
+namespace py = pybind11;
 using at::Tensor;
 using c10::IValue;
 using Values = c10::SmallVector<IValue, 8>;
@@ -45,41 +48,19 @@ using Values = c10::SmallVector<IValue, 8>;
 const c10::DispatchKeySet kAbove =
     c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset;
 
-// ---- reading lists, numbers and texts; every error is a RuntimeError that names what is there
-
-inline Py_ssize_t length(PyObject* list) {
-  TORCH_CHECK(PyList_Check(list), "a plan holds a ", Py_TYPE(list)->tp_name, ", not a list");
-  return PyList_GET_SIZE(list);
-}
-
-inline PyObject* item(PyObject* list, Py_ssize_t i) {  // borrowed
-  TORCH_CHECK(i < length(list), "a plan holds a list of ", length(list), " with no item ", i);
-  return PyList_GET_ITEM(list, i);
-}
-
-inline PyObject* entry(PyObject* dict, const char* key) {  // borrowed
-  PyObject* found = PyDict_GetItemString(dict, key);
-  TORCH_CHECK(found, "a plan has no ", key);
-  return found;
-}
-
 // Anything with __index__; so the TypeError of a symbolic size passes through.
 inline int64_t integer(PyObject* number) { return THPUtils_unpackIndex(number); }
 inline size_t position(PyObject* number) { return static_cast<size_t>(integer(number)); }
-inline std::string text(PyObject* string) { return THPUtils_unpackString(string); }
 
 template <class T>
-T as(PyObject* object) {  // a dtype, a device
-  return pybind11::handle(object).cast<T>();
+T as(py::handle object) {  // a dtype, a device, a text, a list of ints...
+  return object.cast<T>();
 }
 
 template <class F>
-auto each(PyObject* collection, F read) -> std::vector<decltype(read(collection))> {
-  THPObjectPtr items(PySequence_Fast(collection, "a collection is wanted"));
-  if (!items) throw python_error();
-  std::vector<decltype(read(collection))> all;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); i++)
-    all.push_back(read(PySequence_Fast_GET_ITEM(items.get(), i)));
+auto each(py::handle collection, F read) -> std::vector<decltype(read(nullptr))> {
+  std::vector<decltype(read(nullptr))> all;
+  for (py::handle one : collection) all.push_back(read(one.ptr()));
   return all;
 }
 
@@ -107,15 +88,14 @@ inline PyObject* to_python(IValue&& value) {  // a new reference; null with an e
   Py_RETURN_NONE;
 }
 
-inline PyObject* list_of(Values&& values) {  // a new reference
-  THPObjectPtr list(PyList_New(static_cast<Py_ssize_t>(values.size())));
-  if (!list) throw python_error();
+inline py::list list_of(Values&& values) {
+  py::list list(values.size());
   for (size_t i = 0; i < values.size(); i++) {
     PyObject* value = to_python(std::move(values[i]));
     if (!value) throw python_error();
-    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), value);
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), value);
   }
-  return list.release();
+  return list;
 }
 
 // ---- a C++ object that Python calls: T::make(args), self.call(args, count), T::kName, T::kDoc
