@@ -50,10 +50,6 @@ REFUSED_CALLS |= {breakpoint: ("a breakpoint", "")}
 ZERO, EMPTY, NOT_IMPLEMENTED = Const(0), Const(""), Const(NotImplemented)
 
 
-def truthy(ev: "E", v: Value) -> Const:
-    return const_bool(model.truth(ev, v))
-
-
 # ---------------------------------------------------------------- objects and attributes
 rule(isinstance)(lambda ev, v, classes: const_bool(model.is_instance(ev, v, classes)))
 rule(type.__instancecheck__)(lambda ev, cls, v: const_bool(issubclass(v.cls, cls.real)))
@@ -173,7 +169,7 @@ def _next(ev: "E", it: Value, *default: Value) -> Value:
     return model.next_(ev, it) or (default[0] if default else ev.throw(StopIteration))
 
 
-rule(bool)(lambda ev, *v: truthy(ev, v[0]) if v else FALSE)
+rule(bool)(lambda ev, *v: const_bool(bool(v) and model.truth(ev, v[0])))
 rule(abs)(lambda ev, v: model.unary(ev, abs, "__abs__", v))
 
 
@@ -331,6 +327,8 @@ def lifted(ev: "E", found: Any) -> Value:
 
 for _function_, _takes in STEPPED.items():
     _stepped(_function_, _takes)
+_chained = RULES[itertools.chain.from_iterable]
+rule(vars(itertools.chain)["from_iterable"])(lambda ev, cls, items: _chained(ev, items))
 
 
 @rule(GENERATOR.__next__, type(iter([])).__next__, type(iter(())).__next__)

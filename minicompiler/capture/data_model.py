@@ -226,6 +226,8 @@ def length(ev: "E", v: Value) -> int:
 
 def contains(ev: "E", of: Value, item: Value) -> bool:
     found = call_special(ev, of, "__contains__", item)
+    if found is None and type_lookup(of.cls, "__iter__") is MISSING:
+        refuse(f"looks for {describe(item)} in {describe(of)}")
     return truth(ev, found or inlined(ev, abc.Sequence.__contains__, of, item))
 
 

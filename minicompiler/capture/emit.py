@@ -10,7 +10,8 @@ their sources before the graph runs; effects come after it, in program order.
 import functools
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Sequence
-from types import CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
+from types import CellType, ClassMethodDescriptorType, CodeType, FunctionType, MappingProxyType
+from types import MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -217,7 +218,8 @@ def build_method(t: Text, v: Method) -> Built:
     function, of = t.value(v.function), t.value(v.self_value)
     if isinstance(v.function, Function):
         return "", f"{t.const(MethodType)}({function}, {of})", None
-    return "", f"{function}.__get__({of})", None
+    of_class = "None, " if v.function.cls is ClassMethodDescriptorType else ""
+    return "", f"{function}.__get__({of_class}{of})", None
 
 
 def build_view(t: Text, v: View) -> Built:

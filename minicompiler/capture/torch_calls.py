@@ -154,8 +154,7 @@ ambient("autocast cache", torch.set_autocast_cache_enabled, torch.is_autocast_ca
 
 
 # It counts regions for the cast cache; the graph's regions need none: nothing is cached.
-_NESTING = (torch.autocast_increment_nesting, torch.autocast_decrement_nesting)
-rule(*_NESTING)(lambda ev: Const(1))
+rule(torch.autocast_increment_nesting, torch.autocast_decrement_nesting)(lambda ev: Const(1))
 
 
 for _reader in (torch.from_numpy, torch.from_file, torch.frombuffer):
