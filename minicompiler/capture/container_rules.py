@@ -26,7 +26,7 @@ from .values.containers import ITEMS, KEYS, VALUES
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
 
-NOT_IMPLEMENTED = Const(NotImplemented)
+NO, NOT_IMPLEMENTED = NotImplemented, Const(NotImplemented)
 
 
 # ---------------------------------------------------------------- making them
@@ -78,18 +78,12 @@ def _index(ev: "E", self: Sequence, v: Value) -> Any:
     return python_value(found or v)
 
 
-def _times(ev: "E", self: Sequence, v: Value) -> Any:
-    return v.real if isinstance(v.real, int) else NotImplemented
-
-
-def _like(ev: "E", self: Sequence, v: Value) -> Any:
-    kind = type(_contents(self))
-    same = isinstance(v, Sequence) and issubclass(v.cls, kind)
-    return kind(model.read(ev, v)) if same else NotImplemented
-
-
 def _contents(self: Sequence) -> Any:
     return self.contents if isinstance(self, List) else tuple(self.contents)
+
+
+def _like(self: Sequence, v: Value) -> bool:
+    return isinstance(v, Sequence) and isinstance(_contents(v), type(_contents(self)))
 
 
 class Compared:
@@ -113,13 +107,8 @@ for _symbol, _how in model.COMPARE.items():
     setattr(Compared, _how[1], functools.partialmethod(Compared.compare, _symbol))
 
 
-def compared(ev: "E", self: Sequence) -> Any:
+def compared(ev: "E", self: Any) -> Any:
     return type(_contents(self))(Compared(ev, i) for i in self.contents)
-
-
-def _compared_like(ev: "E", self: Sequence, v: Value) -> Any:
-    same = issubclass(v.cls, type(_contents(self)))
-    return compared(ev, v) if isinstance(v, Sequence) and same else NotImplemented
 
 
 _ITERATED: tuple[Any, ...] = (list, tuple, deque, dict, OrderedDict, set, frozenset, str, bytes)
@@ -138,10 +127,10 @@ ARGUMENTS: dict[str, Callable[["E", Sequence, Value], Any]] = {
     "i": _index,
     "x": lambda ev, self, v: v,
     "*": lambda ev, self, v: model.unpack(ev, v),
-    "n": _times,
-    "+": _like,
+    "n": lambda ev, self, v: v.real if isinstance(v.real, int) else NO,
+    "+": lambda ev, self, v: type(_contents(self))(model.read(ev, v)) if _like(self, v) else NO,
     "=": lambda ev, self, v: Compared(ev, v),
-    "~": _compared_like,
+    "~": lambda ev, self, v: compared(ev, v) if _like(self, v) else NO,
 }
 
 
@@ -152,7 +141,7 @@ def _sequence_rule(original: Any, method: Any, takes: str, writes: bool) -> None
         given = [ARGUMENTS[kind](ev, self, v) for kind, v in zip(takes, args)]
         if method.__name__ == "__setitem__" and isinstance(given[0], slice):
             given[1] = model.unpack(ev, args[1])
-        if any(g is NotImplemented for g in given):
+        if any(g is NO for g in given):
             return NOT_IMPLEMENTED
         contents = self.touch(ev) if writes and isinstance(self, List) else _contents(self)
         if takes[:1] in ("=", "~"):
