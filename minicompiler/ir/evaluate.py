@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from ..errors import InternalError
-from ..symbolic.expr import And, Const, Expr, Max, Min, Not, Or, sym
+from ..symbolic.expr import Const, Expr, Max, Min, sym
 from . import nodes as ir
 from .ops import handling
 
@@ -27,9 +27,6 @@ def _pairwise(f: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
 ON_TENSORS: dict[type[Expr], Callable[..., Any]] = {
     Min: _pairwise(torch.minimum),
     Max: _pairwise(torch.maximum),
-    And: _pairwise(torch.logical_and),
-    Or: _pairwise(torch.logical_or),
-    Not: torch.logical_not,
 }
 
 
@@ -129,11 +126,11 @@ class Evaluator:
         if e in self.symbols:
             return self.symbols[e]
         if isinstance(e, Const):
-            return e.value
+            return e.const
         if e not in self.known:
-            operands = [self.expression(child) for child in e.children]
+            operands = [self.expression(child) for child in e.args]
             tensors = any(isinstance(x, Tensor) for x in operands)
-            fold = ON_TENSORS.get(type(e), type(e).fold) if tensors else type(e).fold
+            fold = ON_TENSORS.get(type(e), e.fold) if tensors else e.fold
             self.known[e] = fold(*operands)
         return self.known[e]
 

@@ -125,13 +125,13 @@ class BodyChecker(DtypeHandler):
 
 def _affine(e: Expr) -> bool:
     return isinstance(e, (Const, Symbol)) or (
-        type(e) in (Add, Mul) and all(map(_affine, e.children)) and _linear(e)
+        type(e) in (Add, Mul) and all(map(_affine, e.args)) and _linear(e)
     )
 
 
 def _linear(e: Expr) -> bool:
     """No symbol occurs in two terms: 2*i0 - i0*s0 has no exact interval."""
-    return sum(len(child.free) for child in e.children) == len(e.free)
+    return sum(len(child.free) for child in e.args) == len(e.free)
 
 
 # --------------------------------------------------------------------------------------- the table

@@ -1,8 +1,8 @@
 """Sizes, strides and indices as expressions.
 
-    Expr  =  int:    Const  Symbol  Add  Mul  FloorDiv  Mod  Min  Max  Floor  Ceil
-             float:  Const  Symbol  Add  Mul  TrueDiv  ToFloat  Sqrt  Pow
-             bool:   Const  Symbol  Eq  Ne  Lt  Le  And  Or  Not
+    Expr  =  Const  Symbol                      of ints, floats and bools
+             Add  Mul  FloorDiv  Mod  Min  Max  of ints
+             Op                                 a row of OPERATIONS: floats, rounding, conditions
 
 Integers are kept as polynomials with integer coefficients over atoms (everything that is neither
 Add, Mul nor Const), so equal polynomials are the same object whatever the order of writing. Each
@@ -18,7 +18,7 @@ import math
 import operator
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, TypeAlias, Union, cast
+from typing import Any, ClassVar, NamedTuple, TypeAlias, Union, cast
 from weakref import WeakValueDictionary
 
 Value: TypeAlias = int | float | bool
@@ -41,11 +41,11 @@ def _operator(name: str, swapped: bool = False) -> "Callable[[Expr, ExprLike], E
 
 class Expr:
     """A node. `args` are its operands, `free` its symbols, `key` orders nodes for printing, and
-    `payload` is a constant's value or a symbol's name."""
+    `payload` is a constant's value, a symbol's name or an Op's row."""
 
     __slots__ = ("args", "sort", "payload", "free", "key", "plain", "__weakref__")
     rank: ClassVar[int] = 0
-    fold: ClassVar[Callable[..., Value]]  # what the operation does to Python numbers
+    fold: Callable[..., Value]  # what the operation does to Python numbers
     args: "tuple[Expr, ...]"
     sort: str  # "int", "float" or "bool"
     payload: Any
@@ -70,10 +70,6 @@ class Expr:
         )
 
     __hash__ = object.__hash__
-
-    @property
-    def children(self) -> "tuple[Expr, ...]":
-        return self.args
 
     @property
     def is_const(self) -> bool:
@@ -105,7 +101,7 @@ class Expr:
             return self.const
         if type(self) is Symbol:
             return values[self] if self in values else values[self.payload]
-        return type(self).fold(*[a.evaluate(values) for a in self.args])
+        return self.fold(*[a.evaluate(values) for a in self.args])
 
     def __repr__(self) -> str:
         from .printing import to_python
@@ -126,9 +122,9 @@ def _intern(cls: type[Expr], args: tuple[Expr, ...], sort: str, payload: Any = N
     e = object.__new__(cls)
     e.args, e.sort, e.payload = args, sort, payload
     e.free = frozenset((e,)) if cls is Symbol else frozenset().union(*[a.free for a in args])
-    name = (len(payload), payload, sort) if cls is Symbol else (payload,) if cls is Const else ()
+    name = (len(payload), payload, sort) if cls is Symbol else () if payload is None else (payload,)
     e.key = (cls.rank, *name, *[a.key for a in args])
-    e.plain = (cls.rank <= 3 or cls is Const) and sort == "int" and all([a.plain for a in args])
+    e.plain = (cls.rank <= 3 or cls is Const) and all([a.plain for a in args])
     with _lock:
         return _nodes.setdefault(identity, e)
 
@@ -144,10 +140,6 @@ class Const(Expr):
 
     def __hash__(self) -> int:
         return hash(self.payload)
-
-    @property
-    def value(self) -> Any:
-        return self.payload
 
 
 class Symbol(Expr):
@@ -174,25 +166,52 @@ def _folded(f: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return lambda *xs: functools.reduce(f, xs)
 
 
-Mul = _kind("Mul", 2, _folded(operator.mul), "[coefficient] * atoms; floats: two operands")
-Add = _kind("Add", 3, _folded(operator.add), "terms, constant last; floats: two operands")
+Mul = _kind("Mul", 2, _folded(operator.mul), "[coefficient] * atoms")
+Add = _kind("Add", 3, _folded(operator.add), "terms, constant last")
 FloorDiv = _kind("FloorDiv", 4, operator.floordiv, "a // b, rounded down")
 Mod = _kind("Mod", 5, operator.mod, "a % b, with the sign of b")
 Min = _kind("Min", 6, min, "the smallest operand")
 Max = _kind("Max", 7, max, "the largest operand")
-TrueDiv = _kind("TrueDiv", 10, operator.truediv, "a / b of floats")
-ToFloat = _kind("ToFloat", 11, float, "the nearest float of an int")
-Floor = _kind("Floor", 12, math.floor, "the int at or below a float")
-Ceil = _kind("Ceil", 13, math.ceil, "the int at or above a float")
-Sqrt = _kind("Sqrt", 14, math.sqrt, "square root of a float")
-Pow = _kind("Pow", 15, operator.pow, "a ** b of floats")
-Eq = _kind("Eq", 20, operator.eq, "a == b")
-Ne = _kind("Ne", 21, operator.ne, "a != b")
-Le = _kind("Le", 22, operator.le, "a <= b")
-Lt = _kind("Lt", 23, operator.lt, "a < b of floats; of ints it is written with Le")
-And = _kind("And", 24, lambda *xs: all(xs), "all operands hold")
-Or = _kind("Or", 25, lambda *xs: any(xs), "one operand holds")
-Not = _kind("Not", 26, operator.not_, "the operand does not hold")
+
+
+class Row(NamedTuple):
+    """An operation of which nothing but this is known. Without an `infix` it is the function of
+    that name in math, in C and in Triton's libdevice."""
+
+    sort: str  # of the result
+    fold: Callable[..., Any]
+    infix: str = ""
+
+
+OPERATIONS = {
+    "float": Row("float", float),
+    "add": Row("float", operator.add, "+"),
+    "mul": Row("float", operator.mul, "*"),
+    "truediv": Row("float", operator.truediv, "/"),
+    "pow": Row("float", math.pow),
+    "sqrt": Row("float", math.sqrt),
+    "trunc": Row("int", math.trunc),
+    "floor": Row("int", math.floor),
+    "ceil": Row("int", math.ceil),
+    "eq": Row("bool", operator.eq, "=="),
+    "ne": Row("bool", operator.ne, "!="),
+    "le": Row("bool", operator.le, "<="),
+    "lt": Row("bool", operator.lt, "<"),
+}
+
+
+CONVERSIONS = ("float", "trunc", "floor", "ceil")
+
+
+class Op(Expr):
+    """`OPERATIONS[payload]` of `args`, as it was written."""
+
+    __slots__ = ()
+    rank = 10
+
+    @property
+    def fold(self) -> Callable[..., Any]:  # type: ignore[override]
+        return OPERATIONS[self.payload].fold
 
 
 @functools.lru_cache(1 << 10, typed=True)
@@ -228,8 +247,10 @@ def rebuild(
             done = replace(e)
             if done is None:
                 args = [go(a) for a in e.args]
-                same = all(a is b for a, b in zip(args, e.args))
-                done = then(e if same else BUILD[type(e)](*args))
+                if all(a is b for a, b in zip(args, e.args)):
+                    done = then(e)
+                else:
+                    done = then(op(e.payload, *args) if type(e) is Op else BUILD[type(e)](*args))
             memo[e] = done
         return memo[e]
 
@@ -240,17 +261,18 @@ def rebuild(
 
 
 def _cached(f: Callable[[Expr, Expr], Expr]) -> Callable[[ExprLike, ExprLike], Expr]:
-    """A binary constructor of numbers: operands brought to one sort, results remembered."""
+    """A binary constructor of ints, results remembered; with a float among the operands, the
+    operation of the same name."""
     known = functools.lru_cache(1 << 14)(f)
 
     @functools.wraps(f)
     def build(a: ExprLike, b: ExprLike) -> Expr:
         a, b = as_expr(a), as_expr(b)
-        if a.sort != "int" or b.sort != "int":
-            a, b = (as_expr(int(e)) if e.sort == "bool" else e for e in (a, b))
-            if a.sort != b.sort:
-                a, b = to_float(a), to_float(b)
-        return known(a, b)
+        if a.sort == "int" and b.sort == "int":
+            return known(a, b)
+        if "float" in (a.sort, b.sort):
+            return op(f.__name__, a, b)
+        return build(*(as_expr(int(e)) if e.sort == "bool" else e for e in (a, b)))
 
     return build
 
@@ -292,8 +314,6 @@ def from_polynomial(terms: Polynomial) -> Expr:
 
 @_cached
 def add(a: Expr, b: Expr) -> Expr:
-    if a.sort == "float":
-        return _fold(Add, a, b)
     terms = polynomial(a)
     for m, c in polynomial(b).items():
         terms[m] = terms.get(m, 0) + c
@@ -328,8 +348,6 @@ def _join_quotient(terms: Polynomial) -> Polynomial | None:
 
 @_cached
 def mul(a: Expr, b: Expr) -> Expr:
-    if a.sort == "float":
-        return b if a == 1.0 else a if b == 1.0 else _fold(Mul, a, b)
     terms: Polynomial = {}
     for m, c in polynomial(a).items():
         for n, d in polynomial(b).items():
@@ -403,8 +421,6 @@ def _common(a: Expr, b: Expr) -> Expr:
 
 
 def _divided(cls: type[Expr], a: Expr, b: Expr) -> Expr:
-    if a.sort == "float":
-        raise TypeError(f"{cls.__name__} of the floats {a} and {b} is not expressed symbolically")
     if b == 0:
         raise ZeroDivisionError(f"{cls.__name__} of {a} by 0")
     return _intern(cls, (a, b), "int")
@@ -412,7 +428,7 @@ def _divided(cls: type[Expr], a: Expr, b: Expr) -> Expr:
 
 @_cached
 def floordiv(a: Expr, b: Expr) -> Expr:
-    if b == 0 or a.sort == "float":
+    if b == 0:
         return _divided(FloorDiv, a, b)
     whole, rest = divide(a, b)  # (q*b + r) // b is q + r // b
     if rest == 0:
@@ -432,7 +448,7 @@ def floordiv(a: Expr, b: Expr) -> Expr:
 
 @_cached
 def mod(a: Expr, b: Expr) -> Expr:
-    if b == 0 or a.sort == "float":
+    if b == 0:
         return _divided(Mod, a, b)
     rest = divide(a, b)[1]  # (q*b + r) % b is r % b
     if rest == 0 or (rest.is_const and b.is_const):
@@ -466,125 +482,34 @@ def _extreme(cls: type[Expr], beats: Callable[[int, int], bool]) -> Builder:
 min_ = _extreme(Min, operator.lt)
 max_ = _extreme(Max, operator.gt)
 
-# --- floats --------------------------------------------------------------------------------------
+# --- floats and conditions -----------------------------------------------------------------------
 
 
-def _fold(cls: type[Expr], *args: Expr, sort: str = "float") -> Expr:
-    """Constants are folded with the very operation that the generated code performs."""
+def op(name: str, *operands: ExprLike) -> Expr:
+    """A row of OPERATIONS; of constants, what the generated code would compute.
+
+    Operands become floats (exact below 2**53, where sizes are), save those of a comparison of ints.
+    What rounds or converts leaves alone what is of that sort already.
+    """
+    if name not in OPERATIONS:
+        raise TypeError(f"{name} of {', '.join(map(str, operands))} is not expressed symbolically")
+    row, args = OPERATIONS[name], [as_expr(x) for x in operands]
+    if name in CONVERSIONS and args[0].sort == row.sort:
+        return args[0]
+    if row.sort == "bool" and all(a.sort == "int" for a in args):
+        if name == "lt":
+            return op("le", args[0] + 1, args[1])
+        difference = args[0] - args[1]  # its constant stands on the right
+        constant = _const(polynomial(difference).get((), 0))
+        args = [difference - constant, -constant]
+    elif name != "float":
+        args = [op("float", a) for a in args]
     if all(a.is_const for a in args):
-        return as_expr(cls.fold(*[a.const for a in args]))
-    return _intern(cls, args, sort)
+        return as_expr(row.fold(*[a.const for a in args]))
+    return _intern(Op, tuple(args), row.sort, name)
 
 
-def to_float(e: ExprLike) -> Expr:
-    return as_expr(e) if as_expr(e).sort == "float" else _fold(ToFloat, as_expr(e))
-
-
-def truediv(a: ExprLike, b: ExprLike) -> Expr:
-    """Of ints too: exact below 2**53, where sizes are."""
-    return _fold(TrueDiv, to_float(a), to_float(b))
-
-
-def floor(e: ExprLike) -> Expr:
-    return as_expr(e) if as_expr(e).sort == "int" else _fold(Floor, as_expr(e), sort="int")
-
-
-def ceil(e: ExprLike) -> Expr:
-    return as_expr(e) if as_expr(e).sort == "int" else _fold(Ceil, as_expr(e), sort="int")
-
-
-def trunc(e: ExprLike) -> Expr:
-    """int(e): floor where positive, ceil where negative; the other summand is then 0."""
-    return as_expr(e) if as_expr(e).sort == "int" else max_(floor(e), 0) + min_(ceil(e), 0)
-
-
-def sqrt(e: ExprLike) -> Expr:
-    return _fold(Sqrt, to_float(e))
-
-
-def power(a: ExprLike, b: ExprLike) -> Expr:
-    """a ** b; an int to a constant natural power stays an int."""
-    a, b = as_expr(a), as_expr(b)
-    if a.sort == "int" and b.sort == "int":
-        if not b.is_const:
-            raise TypeError(f"({a}) ** ({b}): an int or a float, depending on the exponent")
-        if int(b) >= 0:
-            return product([a] * int(b))
-    return _fold(Pow, to_float(a), to_float(b))
-
-
-# --- conditions ----------------------------------------------------------------------------------
-
-
-def _compare(cls: type[Expr], a: ExprLike, b: ExprLike) -> Expr:
-    """Of ints: terms without a common factor, those with negative coefficient on the other side."""
-    a, b = as_expr(a), as_expr(b)
-    if a.sort == b.sort == "bool":
-        same = or_(and_(a, b), and_(not_(a), not_(b)))
-        return same if cls is Eq else not_(same)
-    if "float" in (a.sort, b.sort):
-        return _fold(cls, to_float(a), to_float(b), sort="bool")
-    if cls is Lt:
-        return _compare(Le, a + 1, b)
-    terms = polynomial(a - b)
-    constant = terms.pop((), 0)
-    if not terms:
-        return as_expr(cls.fold(constant, 0))
-    g = math.gcd(*terms.values())
-    if cls is not Le:
-        if constant % g:  # g*x + c == 0 has no solution when g does not divide c
-            return as_expr(cls is Ne)
-        if terms[min(terms, key=_order)] < 0:
-            g = -g
-    # g*x + c <= 0 is x <= -c // g, as x is an integer and g > 0 there
-    terms = {m: c // g for m, c in terms.items()} | {(): -(-constant // g)}
-    left = from_polynomial({m: c for m, c in terms.items() if c > 0})
-    right = from_polynomial({m: -c for m, c in terms.items() if c < 0})
-    return _intern(cls, (left, right), "bool")
-
-
-eq, ne = functools.partial(_compare, Eq), functools.partial(_compare, Ne)
-le, lt = functools.partial(_compare, Le), functools.partial(_compare, Lt)
-
-
-def ge(a: ExprLike, b: ExprLike) -> Expr:
-    return le(b, a)
-
-
-def gt(a: ExprLike, b: ExprLike) -> Expr:
-    return lt(b, a)
-
-
-def not_(condition: ExprLike) -> Expr:
-    e = as_expr(condition)
-    if e.is_const:
-        return as_expr(not e.const)
-    if type(e) is Not:
-        return e.args[0]
-    if type(e) in (Eq, Ne):
-        return _compare(Ne if type(e) is Eq else Eq, *e.args)
-    if type(e) is Le and e.args[0].sort == "int":  # not so of floats: nan <= 1 and nan > 1 fail
-        return gt(*e.args)
-    if type(e) in (And, Or):
-        return (or_ if type(e) is And else and_)(*map(not_, e.args))
-    return _intern(Not, (e,), "bool")
-
-
-def _junction(cls: type[Expr], neutral: bool) -> Builder:
-    def build(*operands: ExprLike) -> Expr:
-        args = {a for e in map(as_expr, operands) for a in (e.args if type(e) is cls else (e,))}
-        args.discard(_const(neutral))
-        if _const(not neutral) in args or any(not_(e) in args for e in args):
-            return _const(not neutral)
-        kept = sorted(args, key=_by_key)
-        return _intern(cls, (*kept,), "bool") if len(kept) > 1 else [*kept, _const(neutral)][0]
-
-    return build
-
-
-and_, or_ = _junction(And, True), _junction(Or, False)
+truediv = functools.partial(op, "truediv")
 
 BUILD: dict[type[Expr], Builder] = {Add: _folded(add), Mul: _folded(mul), FloorDiv: floordiv}
-BUILD |= {Mod: mod, Min: min_, Max: max_, TrueDiv: truediv, ToFloat: to_float, Floor: floor}
-BUILD |= {Ceil: ceil, Sqrt: sqrt, Pow: power, Eq: eq, Ne: ne, Le: le, Lt: lt}
-BUILD |= {And: and_, Or: or_, Not: not_}
+BUILD |= {Mod: mod, Min: min_, Max: max_}

@@ -12,23 +12,16 @@ from .expr import Const, Expr, Symbol
 from .ranges import Ranges, proves_nonneg, proves_positive
 
 PYTHON, C, TRITON = range(3)
-# how tightly the outermost operator of a text binds
-WEAK, COMPARE, SUM, TERM, SIGN, ATOM = range(6)
-COMPARISONS = {ex.Eq: "==", ex.Ne: "!=", ex.Le: "<=", ex.Lt: "<"}
-# Python, C, Triton; a template for two is applied again and again to more
+SUM, TERM, SIGN, ATOM = range(4)  # how tightly the outermost operator of a text binds
+# Python, C, Triton; applied again and again to more than two operands
 CALLS: dict[type[Expr], tuple[str, str, str]] = {
     ex.Min: ("min({}, {})", "({0} < {1} ? {0} : {1})", "tl.minimum({}, {})"),
     ex.Max: ("max({}, {})", "({0} > {1} ? {0} : {1})", "tl.maximum({}, {})"),
-    ex.ToFloat: ("float({})", "(double)({})", "tl.cast({}, tl.float64)"),
-    ex.Floor: ("math.floor({})", "(int64_t)__builtin_floor({})", "tl.cast(tl.floor({}), tl.int64)"),
-    ex.Ceil: ("math.ceil({})", "(int64_t)__builtin_ceil({})", "tl.cast(tl.ceil({}), tl.int64)"),
-    ex.Sqrt: ("math.sqrt({})", "__builtin_sqrt({})", "tl.sqrt({})"),
-    ex.Pow: ("pow({}, {})", "__builtin_pow({}, {})", "libdevice.pow({}, {})"),
-    # Triton's & and | bind more tightly than comparisons, hence operands in parentheses
-    ex.And: ("{} and {}", "{} && {}", "{} & {}"),
-    ex.Or: ("{} or {}", "{} || {}", "{} | {}"),
-    ex.Not: ("not {}", "!{}", "~{}"),
 }
+# functions and conversions
+FUNCTIONS = ("math.{}({})", "__builtin_{}({})", "libdevice.{}({})")
+TO_FLOAT = ("float({})", "(double)({})", "tl.cast({}, tl.float64)")
+TO_INT = ("{}", "(int64_t){}", "tl.cast({}, tl.int64)")
 DIVIDE = ("{}//{}", "{} / {}", "{} // {}")
 CHOOSE = ("{1} if {0} else {2}", "({} ? {} : {})", "tl.where({}, {}, {})")
 
@@ -38,7 +31,7 @@ class Printer:
     language: int
     ranges: Ranges
 
-    def text(self, e: Expr, level: int = WEAK) -> str:
+    def text(self, e: Expr, level: int = SUM) -> str:
         """`e`, in parentheses when it binds less tightly than `level`."""
         text, own = self.parts(e)
         return f"({text})" if own < level else text
@@ -55,30 +48,34 @@ class Printer:
             return self.mul(e), TERM
         if kind in (ex.FloorDiv, ex.Mod):
             return self.divide(e)
-        if kind is ex.TrueDiv:
-            return " / ".join(self.text(a, SIGN) for a in e.args), TERM
-        if kind in COMPARISONS:
-            return f" {COMPARISONS[kind]} ".join(self.text(a, SUM) for a in e.args), COMPARE
-        logic = kind in (ex.And, ex.Or, ex.Not)
-        template = CALLS[kind][self.language]
-        operands = [self.text(a, ATOM if logic else SUM) for a in e.args]
-        operands = operands if operands[1:] else [template.format(*operands)]
-        return functools.reduce(template.format, operands), WEAK if logic else ATOM
+        operands = [self.text(a) for a in e.args]
+        if isinstance(e, ex.Op):
+            return self.operation(e, operands), ATOM
+        return functools.reduce(CALLS[kind][self.language].format, operands), ATOM
+
+    def operation(self, e: ex.Op, operands: list[str]) -> str:
+        infix, text = ex.OPERATIONS[e.payload].infix, ", ".join(operands)
+        if infix:
+            return f"({f' {infix} '.join(operands)})"
+        if e.payload == "float":
+            return TO_FLOAT[self.language].format(text)
+        text = FUNCTIONS[self.language].format(e.payload, text)
+        return TO_INT[self.language].format(text) if e.sort == "int" else text
 
     def constant(self, e: Const) -> tuple[str, int]:
-        text = repr(int(e.value) if self.language == C and e.sort == "bool" else e.value)
-        wide = self.language == C and e.sort == "int" and abs(e.value) >= 2**31
+        text = repr(int(e.const) if self.language == C and e.sort == "bool" else e.const)
+        wide = self.language == C and e.sort == "int" and abs(e.const) >= 2**31
         return text + "LL" * wide, SIGN if text[0] == "-" else ATOM
 
     def sum(self, e: Expr) -> str:
         text = self.text(e.args[0], SUM)
         for term in e.args[1:]:
-            negative = e.sort == "int" and ex.split(term)[1] < 0
+            negative = ex.split(term)[1] < 0
             text += f" - {self.text(-term, TERM)}" if negative else f" + {self.text(term, TERM)}"
         return text
 
     def mul(self, e: Expr) -> str:
-        atoms, coefficient = ex.split(e) if e.sort == "int" else (e.args, 1)
+        atoms, coefficient = ex.split(e)
         text = "*".join(self.text(a, SIGN) for a in atoms)
         if coefficient in (1, -1):
             return text if coefficient == 1 else "-" + text
@@ -94,8 +91,7 @@ class Printer:
         # the remainder has the sign of `a`: where it is not that of `b`, one step down
         wrong = f"({remainder}) < 0"
         if not positive:
-            both = CALLS[ex.And][self.language]
-            wrong = both.format(f"(({remainder}) != 0)", f"((({remainder}) < 0) != ({y} < 0))")
+            wrong = f"(({remainder}) != 0) & ((({remainder}) < 0) != ({y} < 0))"
         correction = CHOOSE[self.language].format(wrong, 1 if whole else y, 0)
         return f"({quotient} - {correction})" if whole else f"({remainder} + {correction})", ATOM
 

@@ -9,10 +9,10 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from . import expr as ex
-from .expr import Const, Expr, ExprLike, Symbol, as_expr, from_polynomial, polynomial
+from .expr import Const, Expr, ExprLike, Op, Symbol, as_expr, from_polynomial, polynomial
 
 Number: TypeAlias = int | float
 Ends: TypeAlias = tuple[Number, Number]
@@ -45,13 +45,19 @@ def _ends(e: Expr, ranges: Ranges, memo: dict[Expr, Ends]) -> Ends:
     if e in memo:
         return memo[e]
     if isinstance(e, Const):
-        return e.value, e.value
+        return e.const, e.const
     if isinstance(e, Symbol):
         r = ranges.get(e, Interval(*(0, 1) if e.sort == "bool" else ANY))
         lo = _ends(r.lo, ranges, memo)[0] if isinstance(r.lo, Expr) else r.lo
         found = lo, _ends(r.hi, ranges, memo)[1] if isinstance(r.hi, Expr) else r.hi
     else:
-        found = ENDS[type(e)](*[_ends(a, ranges, memo) for a in e.args])
+        ends = [_ends(a, ranges, memo) for a in e.args]
+        if type(e) is not Op:
+            found = ENDS[type(e)](*ends)
+        elif e.payload in MONOTONE:
+            found = _corners(e.fold, *ends)
+        else:
+            found = (0, 1) if e.sort == "bool" else ANY
     memo[e] = found
     return found
 
@@ -66,9 +72,12 @@ def _over(a: Number, b: Number) -> Number:
     return a // b if not math.isinf(b) else 0 if a == 0 or (a > 0) == (b > 0) else -1
 
 
-def _corners(f: Callable[[Number, Number], Number], a: Ends, b: Ends) -> Ends:
+def _corners(f: Callable[..., Number], *ends: Ends) -> Ends:
     """Of an operation that is monotone in each operand."""
-    values = [f(x, y) for x, y in itertools.product(a, b)]
+    try:
+        values = [f(*corner) for corner in itertools.product(*ends)]
+    except (ArithmeticError, ValueError):  # an infinite end, an int that no float reaches
+        return ANY
     return (min(values), max(values)) if all(v == v for v in values) else ANY
 
 
@@ -84,26 +93,6 @@ def _mod_ends(a: Ends, m: Ends) -> Ends:
     return 0, min(m[1] - 1, a[1] if a[0] >= 0 else math.inf)
 
 
-def _monotone(f: Callable[[Any], Number]) -> Callable[[Ends], Ends]:
-    """Rounding is monotone, so each end goes through the operation itself."""
-
-    def end(x: Number) -> Number:
-        try:
-            return x if math.isinf(x) else f(x)
-        except (OverflowError, ValueError):  # an int that no float reaches; a root below 0
-            return math.copysign(math.inf, x)
-
-    return lambda a: (end(a[0]), end(a[1]))
-
-
-def _equal_ends(a: Ends, b: Ends) -> Ends:
-    return int(a[0] == a[1] == b[0] == b[1]), int(a[0] <= b[1] and b[0] <= a[1])
-
-
-def _not_ends(a: Ends) -> Ends:
-    return 1 - a[1], 1 - a[0]
-
-
 ENDS: dict[type[Expr], Callable[..., Ends]] = {
     ex.Add: lambda *args: (sum(a[0] for a in args), sum(a[1] for a in args)),
     ex.Mul: lambda *args: functools.reduce(functools.partial(_corners, _times), args),
@@ -111,20 +100,8 @@ ENDS: dict[type[Expr], Callable[..., Ends]] = {
     ex.Mod: _mod_ends,
     ex.Min: lambda *args: (min(a[0] for a in args), min(a[1] for a in args)),
     ex.Max: lambda *args: (max(a[0] for a in args), max(a[1] for a in args)),
-    ex.TrueDiv: _quotient(lambda a, b: a / b),
-    ex.ToFloat: _monotone(float),
-    ex.Floor: _monotone(math.floor),
-    ex.Ceil: _monotone(math.ceil),
-    ex.Sqrt: _monotone(math.sqrt),
-    ex.Pow: lambda a, b: ANY,
-    ex.Eq: _equal_ends,
-    ex.Ne: lambda a, b: _not_ends(_equal_ends(a, b)),
-    ex.Le: lambda a, b: (int(a[1] <= b[0]), int(a[0] <= b[1])),
-    ex.Lt: lambda a, b: (int(a[1] < b[0]), int(a[0] < b[1])),
-    ex.And: lambda *args: (min(a[0] for a in args), min(a[1] for a in args)),
-    ex.Or: lambda *args: (max(a[0] for a in args), max(a[1] for a in args)),
-    ex.Not: _not_ends,
 }
+MONOTONE = ("float", "add", "mul", "sqrt", "trunc", "floor", "ceil", "le", "lt")
 
 
 def proves_nonneg(e: Expr, ranges: Ranges) -> bool:
@@ -168,7 +145,7 @@ def _simplified(e: Expr, items: frozenset[tuple[Expr, Interval]]) -> Expr:
     memo: dict[Expr, Ends] = {}
 
     def rule(e: Expr) -> Expr:
-        if type(e) not in RULES:
+        if type(e) not in RULES or e.sort == "float":
             return e
         lo, hi = _ends(e, ranges, memo)
         if lo == hi and math.isfinite(lo):
@@ -210,22 +187,21 @@ def _extreme(e: Expr, ranges: Ranges) -> Expr:
     return build(*kept)
 
 
-def _compared(e: Expr, ranges: Ranges) -> Expr:
-    """Decided by the difference of the two sides."""
-    a, b = e.args
-    if a.sort != "int":
+def _decided(e: Expr, ranges: Ranges) -> Expr:
+    """Comparisons of ints by the difference of their sides."""
+    if e.payload not in ("eq", "ne", "le") or any(a.sort != "int" for a in e.args):
         return e
-    if type(e) is ex.Le and proves_nonneg(b - a, ranges):
+    a, b = e.args
+    if e.payload == "le" and proves_nonneg(b - a, ranges):
         return as_expr(True)
     apart = proves_positive(a - b, ranges)
-    if type(e) is not ex.Le:
+    if e.payload != "le":
         apart = apart or proves_positive(b - a, ranges)
-    return as_expr(type(e) is ex.Ne) if apart else e
+    return as_expr(e.payload == "ne") if apart else e
 
 
 RULES: dict[type[Expr], Callable[[Expr, Ranges], Expr]] = {
     **dict.fromkeys((ex.FloorDiv, ex.Mod), _divided),
     **dict.fromkeys((ex.Min, ex.Max), _extreme),
-    **dict.fromkeys((ex.Eq, ex.Ne, ex.Le, ex.Lt), _compared),
-    **dict.fromkeys((ex.And, ex.Or, ex.Floor, ex.Ceil), lambda e, ranges: e),
+    Op: _decided,
 }

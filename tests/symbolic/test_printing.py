@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from minicompiler.symbolic import Expr, Interval, as_expr, sym, to_c, to_triton
 from minicompiler.symbolic import expr as ex
+from minicompiler.symbolic.expr import op
 
 i0, i1, s0 = map(sym, ["i0", "i1", "s0"])
 RANGES = {i0: Interval(0, 30), i1: Interval(-9, 9), s0: Interval(2, 12)}
@@ -23,14 +24,16 @@ SAMPLES: list[Expr] = [
     for x in (a // d, a % d, ex.min_(a, d, 5), ex.max_(a // d, i1), (a // d) * 3 - (a % d) * i1)
 ]
 SAMPLES += [
-    ex.lt(i1, i0 // 3),
-    ex.and_(ex.ge(i1, 0), ex.or_(ex.eq(i0, 7), ex.ne(s0, 3))),
-    ex.not_(ex.lt(ex.to_float(i1), 0.5)),
-    ex.floor(i1 * 0.3),
-    ex.ceil(i1 / 2),
-    ex.trunc(i1 * 0.7),
-    ex.floor(ex.sqrt(i0) * 10),
-    ex.floor(ex.power(i0, 0.5) * 10),
+    op("lt", i1, i0 // 3),
+    op("le", 0, i1 % 3),
+    op("eq", i0, 7),
+    op("ne", s0, i1 + 3),
+    op("lt", op("float", i1), 0.5),
+    op("floor", i1 * 0.3),
+    op("ceil", i1 / 2),
+    op("trunc", i1 * 0.7),
+    op("floor", op("sqrt", i0) * 10),
+    op("floor", op("pow", i0, 0.5) * 10),
     i0 * 2**35 + i1,
     -i1 - 2**40,
 ]
