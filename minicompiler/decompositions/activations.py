@@ -49,8 +49,6 @@ def hardshrink_backward(grad: Tensor, x: Tensor, lambd: float) -> Tensor:
 
 
 silu = lambda x: x / (1 + torch.exp(-x))
-mish = lambda x: x * torch.tanh(torch.log1p(torch.exp(x)))
-celu = lambda x, alpha=1.0: elu(x, alpha, 1, 1 / alpha)
 softshrink_backward = hardshrink_backward
 native_dropout_backward = lambda grad, mask, scale: grad * mask * scale
 

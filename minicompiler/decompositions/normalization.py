@@ -60,8 +60,8 @@ def _moments(x: Tensor, dims: list[int], correction: float = 0) -> tuple[Tensor,
     return centred, (centred * centred).sum(dims, keepdim=True) / max(n - correction, 0), average
 
 
-def _spread(root: bool, with_mean: bool) -> Any:
-    """var, std and their forms that return the mean too."""
+def _spread(with_mean: bool) -> Any:
+    """var and var_mean; torch's own rules make std of them."""
 
     def f(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
         dims = sorted(d % max(x.ndim, 1) for d in dim or range(max(x.ndim, 1)))
@@ -71,16 +71,13 @@ def _spread(root: bool, with_mean: bool) -> Any:
         _, var, average = _moments(flat, dims, 1 if correction is None else correction)
         kept = [1 if i in dims else s for i, s in enumerate(x.shape)]
         shape = kept if keepdim else [s for i, s in enumerate(x.shape) if i not in dims]
-        result = (torch.sqrt(var) if root else var).reshape(shape)
-        return (result, average.reshape(shape)) if with_mean else result
+        return (var.reshape(shape), average.reshape(shape)) if with_mean else var.reshape(shape)
 
     return f
 
 
-rule("var.correction", half=False)(_spread(root=False, with_mean=False))
-rule("std.correction", half=False)(_spread(root=True, with_mean=False))
-rule("var_mean.correction", half=False)(_spread(root=False, with_mean=True))
-rule("std_mean.correction", half=False)(_spread(root=True, with_mean=True))
+rule("var.correction", half=False)(_spread(with_mean=False))
+rule("var_mean.correction", half=False)(_spread(with_mean=True))
 
 
 @rule("linalg_vector_norm")
@@ -102,11 +99,6 @@ def vector_norm(
     return torch.pow(torch.pow(size, ord).sum(dim, keepdim=keepdim), 1 / ord)
 
 
-@rule("norm.ScalarOpt_dim norm.Scalar")
-def norm(x: Any, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
-    return torch.linalg.vector_norm(x, 2 if p is None else p, dim, keepdim)
-
-
 # ----------------------------------------------------------------------------------- normalizations
 
 
@@ -119,10 +111,31 @@ def _affine(y: Any, weight: Any, bias: Any, shape: list[int] | None = None) -> T
     return y  # type: ignore[no-any-return]
 
 
-def _normalized_backward(g: Tensor, y: Tensor, rstd: Tensor, dims: list[int]) -> Tensor:
-    n = count(y, dims)
-    inner = g - g.sum(dims, keepdim=True) / n - y * ((g * y).sum(dims, keepdim=True) / n)
-    return rstd * inner
+def _normalized(x: Tensor, dims: list[int], eps: float) -> tuple[Tensor, Tensor, Tensor]:
+    """y, mean and rstd, the last two with `dims` kept at 1."""
+    centred, var, average = _moments(x, dims)
+    rstd = torch.rsqrt(var + eps)
+    return centred * rstd, average, rstd
+
+
+def _gradients(
+    grad: Any, x: Any, average: Any, rstd: Any, weight: Any, dims: list[int], others: list[int],
+    mask: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Of x, weight and bias, where `mask` asks for them; all operands lie against x. `dims` were
+    normalized together (none: by constants; without `average` no mean was taken off), `others` are
+    those along which weight and bias repeat."""
+    y, g = (x if average is None else x - average) * rstd, grad if weight is None else grad * weight
+    inner = g
+    if dims and average is not None:
+        inner = inner - g.sum(dims, keepdim=True) / count(x, dims)
+    if dims:
+        inner = inner - y * ((g * y).sum(dims, keepdim=True) / count(x, dims))
+    return (
+        rstd * inner if mask[0] else None,
+        fold(grad * y, others) if mask[1] else None,
+        fold(grad, others) if mask[2] else None,
+    )
 
 
 def _trailing(x: Tensor, shape: list[int]) -> tuple[list[int], list[int]]:
@@ -133,9 +146,8 @@ def _trailing(x: Tensor, shape: list[int]) -> tuple[list[int], list[int]]:
 
 @rule("native_layer_norm", half=False)
 def layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
-    centred, var, average = _moments(x, _trailing(x, shape)[1])
-    rstd = torch.rsqrt(var + eps)
-    return _affine(centred * rstd, weight, bias), average, rstd
+    y, average, rstd = _normalized(x, _trailing(x, shape)[1], eps)
+    return _affine(y, weight, bias), average, rstd
 
 
 @rule("native_layer_norm_backward", half=False)
@@ -143,12 +155,8 @@ def layer_norm_backward(
     grad: Any, x: Any, shape: Any, average: Any, rstd: Any, weight: Any, bias: Any, mask: Any
 ) -> Any:
     outer, inner = _trailing(x, shape)
-    y, g = (x - average) * rstd, grad if weight is None else grad * weight
-    return (
-        _normalized_backward(g, y, rstd, inner) if mask[0] else None,
-        fold(grad * y, outer) if mask[1] and weight is not None else None,
-        fold(grad, outer) if mask[2] and bias is not None else None,
-    )
+    wanted = mask[0], mask[1] and weight is not None, mask[2] and bias is not None
+    return _gradients(grad, x, average, rstd, weight, inner, outer, wanted)
 
 
 @rule("_fused_rms_norm", half=False)
@@ -162,10 +170,8 @@ def rms_norm(x: Any, shape: Any, weight: Any, eps: float | None) -> Any:
 @rule("_fused_rms_norm_backward", half=False)
 def rms_norm_backward(grad: Any, x: Any, shape: Any, rstd: Any, weight: Any, mask: Any) -> Any:
     outer, inner = _trailing(x, shape)
-    y, g = x * rstd, grad if weight is None else grad * weight
-    dx = rstd * (g - y * ((g * y).sum(inner, keepdim=True) / count(x, inner)))
-    by_weight = mask[1] and weight is not None
-    return dx if mask[0] else None, fold(grad * y, outer) if by_weight else None
+    wanted = mask[0], mask[1] and weight is not None, False
+    return _gradients(grad, x, None, rstd, weight, inner, outer, wanted)[:2]
 
 
 def _channels(x: Tensor) -> tuple[list[int], list[int]]:
@@ -212,14 +218,10 @@ def batch_norm_backward(
     dims, shape = _channels(x)
     if not training:
         average, rstd = running_mean, torch.rsqrt(running_var + eps)
-    rstd = rstd.reshape(shape)
-    y = (x - average.reshape(shape)) * rstd
-    g = grad if weight is None else grad * weight.reshape(shape)
-    dx = _normalized_backward(g, y, rstd, dims) if training else g * rstd
-    return (
-        dx if mask[0] else None,
-        (grad * y).sum(dims) if mask[1] else None,
-        grad.sum(dims) if mask[2] else None,
+    weight = None if weight is None else weight.reshape(shape)
+    folded = dims if training else []
+    return _gradients(
+        grad, x, average.reshape(shape), rstd.reshape(shape), weight, folded, dims, mask
     )
 
 
@@ -229,9 +231,8 @@ def group_norm(
 ) -> Any:
     if x.numel() == 0:
         return NotImplemented
-    centred, var, average = _moments(x.reshape(N, groups, -1), [2])
-    rstd = torch.rsqrt(var + eps)
-    y = _affine((centred * rstd).reshape(x.shape), weight, bias, _channels(x)[1])
+    y, average, rstd = _normalized(x.reshape(N, groups, -1), [2], eps)
+    y = _affine(y.reshape(x.shape), weight, bias, _channels(x)[1])
     return y, average.reshape(N, groups), rstd.reshape(N, groups)
 
 
@@ -243,11 +244,9 @@ def group_norm_backward(
     if x.numel() == 0:
         return NotImplemented
     split, stats = (N, groups, C // groups, HxW), (N, groups, 1, 1)
-    rstd, grad = rstd.reshape(stats), grad.reshape(split)
-    y = (x.reshape(split) - average.reshape(stats)) * rstd
-    g = grad if weight is None else grad * weight.reshape(1, groups, -1, 1)
-    return (
-        _normalized_backward(g, y, rstd, [2, 3]).reshape(x.shape) if mask[0] else None,
-        (grad * y).sum([0, 3]).reshape(C) if mask[1] else None,
-        grad.sum([0, 3]).reshape(C) if mask[2] else None,
-    )
+    made = _gradients(
+        grad.reshape(split), x.reshape(split), average.reshape(stats), rstd.reshape(stats),
+        None if weight is None else weight.reshape(1, groups, -1, 1), [2, 3], [0, 3], mask
+    )  # fmt: skip
+    shapes = x.shape, (C,), (C,)
+    return tuple(None if t is None else t.reshape(shape) for t, shape in zip(made, shapes))

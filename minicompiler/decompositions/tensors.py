@@ -46,7 +46,6 @@ rule("xlogy.Tensor xlogy.Scalar_Other xlogy.Scalar_Self", half=False)(_xlogy)
 rule("trace")(lambda x: x.diagonal().sum())
 rule("max.dim")(_extreme(torch.amax, torch.argmax))
 rule("min.dim")(_extreme(torch.amin, torch.argmin))
-rule("heaviside")(lambda x, at_zero: torch.where(x == 0, at_zero, (x > 0).to(x.dtype)))
 
 
 def _zeros(size: list[int], like: Tensor) -> Tensor:
