@@ -479,11 +479,10 @@ class CppWriter(Writer):
         return literal(value, dtype)
 
     def from_index(self, expr: Expr, dtype: torch.dtype) -> Value:
-        of = {"int": torch.int64, "float": torch.float64, "bool": torch.bool}[expr.sort]
-        text = self.text(expr)
-        if of == torch.int64 and dtype != of and self._short(expr):
+        of, text = torch.int64, self.text(expr)
+        if dtype != of and self._short(expr):
             text, of = f"int32_t({text})", torch.int32  # which vectors can convert
-        whole = expr if expr.sort == "int" and not dtype.is_floating_point else None
+        whole = None if dtype.is_floating_point else expr
         return self.let(conversion(text, of, dtype), dtype, self.depth(expr), whole)
 
     def _short(self, expr: Expr) -> bool:

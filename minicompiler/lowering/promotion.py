@@ -73,5 +73,5 @@ def number(x: Any, dtype: torch.dtype) -> Value:
     if isinstance(x, Expr) and x.is_const:
         x = x.const
     if isinstance(x, Expr):
-        return ops.index_expr(x, dtype) if x.sort == "int" else ops.constant(x, dtype)
+        return ops.index_expr(x, dtype)
     return ops.constant(plain(x, dtype), dtype)

@@ -1,13 +1,12 @@
 """Sizes, strides and indices as expressions.
 
-    Expr  =  Const  Symbol                      of ints, floats and bools
-             Add  Mul  FloorDiv  Mod  Min  Max  of ints
-             Op                                 a row of OPERATIONS: floats, rounding, conditions
+    Expr  =  Const | Symbol | Add | Mul | FloorDiv | Mod | Min | Max
 
+All are ints, save constants, which may be floats and bools too.
 Integers are kept as polynomials with integer coefficients over atoms (everything that is neither
 Add, Mul nor Const), so equal polynomials are the same object whatever the order of writing. Each
 node exists once per process: `==` between expressions is identity, and costs nothing. `//` and `%`
-round down as in Python. Floats are never reassociated, since rounding would differ from eager's.
+round down as in Python.
 
 A rewrite must hold for all integers (dividing by zero is an error before and after it); what holds
 only in a range is in ranges.py.
@@ -18,7 +17,7 @@ import math
 import operator
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, NamedTuple, TypeAlias, Union, cast
+from typing import Any, ClassVar, TypeAlias, Union, cast
 from weakref import WeakValueDictionary
 
 Value: TypeAlias = int | float | bool
@@ -41,13 +40,13 @@ def _operator(name: str, swapped: bool = False) -> "Callable[[Expr, ExprLike], E
 
 class Expr:
     """A node. `args` are its operands, `free` its symbols, `key` orders nodes for printing, and
-    `payload` is a constant's value, a symbol's name or an Op's row."""
+    `payload` is a constant's value or a symbol's name."""
 
     __slots__ = ("args", "sort", "payload", "free", "key", "plain", "__weakref__")
     rank: ClassVar[int] = 0
-    fold: Callable[..., Value]  # what the operation does to Python numbers
+    fold: ClassVar[Callable[..., Value]]  # what the operation does to Python numbers
     args: "tuple[Expr, ...]"
-    sort: str  # "int", "float" or "bool"
+    sort: str  # "int"; of a constant perhaps "float" or "bool"
     payload: Any
     free: "frozenset[Expr]"
     key: tuple[Any, ...]
@@ -58,7 +57,6 @@ class Expr:
     __mul__, __rmul__ = _operator("mul"), _operator("mul", swapped=True)
     __floordiv__, __rfloordiv__ = _operator("floordiv"), _operator("floordiv", swapped=True)
     __mod__, __rmod__ = _operator("mod"), _operator("mod", swapped=True)
-    __truediv__, __rtruediv__ = _operator("truediv"), _operator("truediv", swapped=True)
 
     def __neg__(self) -> "Expr":
         return mul(-1, self)
@@ -109,20 +107,21 @@ class Expr:
         return to_python(self)
 
     def __reduce__(self) -> Any:
-        return _intern, (type(self), self.args, self.sort, self.payload)
+        return _intern, (type(self), self.args, self.payload)
 
 
-def _intern(cls: type[Expr], args: tuple[Expr, ...], sort: str, payload: Any = None) -> Expr:
+def _intern(cls: type[Expr], args: tuple[Expr, ...], payload: Any = None) -> Expr:
     """The one node of this form. Callers have brought `args` into canonical form."""
-    # 0.0 and -0.0 are equal in Python, yet other constants; so are 1 and True, by their sort
-    identity = (cls, sort, args, repr(payload) if sort == "float" else payload)
+    # 0.0 and -0.0, 1 and True are equal in Python, yet other constants
+    identity = (cls, args, repr(payload) if cls is Const else payload)
     found = _nodes.get(identity)
     if found is not None:
         return found
     e = object.__new__(cls)
-    e.args, e.sort, e.payload = args, sort, payload
+    e.args, e.payload = args, payload
+    e.sort = type(payload).__name__ if cls is Const else "int"
     e.free = frozenset((e,)) if cls is Symbol else frozenset().union(*[a.free for a in args])
-    name = (len(payload), payload, sort) if cls is Symbol else () if payload is None else (payload,)
+    name = (len(payload), payload) if cls is Symbol else (payload,) if cls is Const else ()
     e.key = (cls.rank, *name, *[a.key for a in args])
     e.plain = (cls.rank <= 3 or cls is Const) and all([a.plain for a in args])
     with _lock:
@@ -136,7 +135,7 @@ class Const(Expr):
     rank = 9
 
     def __new__(cls, value: Value) -> "Const":
-        return cast(Const, _intern(cls, (), type(value).__name__, value))
+        return cast(Const, _intern(cls, (), value))
 
     def __hash__(self) -> int:
         return hash(self.payload)
@@ -148,8 +147,8 @@ class Symbol(Expr):
     __slots__ = ()
     rank = 1
 
-    def __new__(cls, name: str, sort: str = "int") -> "Symbol":
-        return cast(Symbol, _intern(cls, (), sort, name))
+    def __new__(cls, name: str) -> "Symbol":
+        return cast(Symbol, _intern(cls, (), name))
 
     @property
     def name(self) -> str:
@@ -174,46 +173,6 @@ Min = _kind("Min", 6, min, "the smallest operand")
 Max = _kind("Max", 7, max, "the largest operand")
 
 
-class Row(NamedTuple):
-    """An operation of which nothing but this is known. Without an `infix` it is the function of
-    that name in math, in C and in Triton's libdevice."""
-
-    sort: str  # of the result
-    fold: Callable[..., Any]
-    infix: str = ""
-
-
-OPERATIONS = {
-    "float": Row("float", float),
-    "add": Row("float", operator.add, "+"),
-    "mul": Row("float", operator.mul, "*"),
-    "truediv": Row("float", operator.truediv, "/"),
-    "pow": Row("float", math.pow),
-    "sqrt": Row("float", math.sqrt),
-    "trunc": Row("int", math.trunc),
-    "floor": Row("int", math.floor),
-    "ceil": Row("int", math.ceil),
-    "eq": Row("bool", operator.eq, "=="),
-    "ne": Row("bool", operator.ne, "!="),
-    "le": Row("bool", operator.le, "<="),
-    "lt": Row("bool", operator.lt, "<"),
-}
-
-
-CONVERSIONS = ("float", "trunc", "floor", "ceil")
-
-
-class Op(Expr):
-    """`OPERATIONS[payload]` of `args`, as it was written."""
-
-    __slots__ = ()
-    rank = 10
-
-    @property
-    def fold(self) -> Callable[..., Any]:  # type: ignore[override]
-        return OPERATIONS[self.payload].fold
-
-
 @functools.lru_cache(1 << 10, typed=True)
 def _const(value: Value) -> Expr:
     return Const(value)
@@ -230,8 +189,8 @@ def as_expr(x: ExprLike) -> Expr:
     raise TypeError(f"{x!r} of {type(x)} is no size expression")
 
 
-def sym(name: str, sort: str = "int") -> Expr:
-    return Symbol(name, sort)
+def sym(name: str) -> Expr:
+    return Symbol(name)
 
 
 def rebuild(
@@ -247,10 +206,8 @@ def rebuild(
             done = replace(e)
             if done is None:
                 args = [go(a) for a in e.args]
-                if all(a is b for a, b in zip(args, e.args)):
-                    done = then(e)
-                else:
-                    done = then(op(e.payload, *args) if type(e) is Op else BUILD[type(e)](*args))
+                same = all(a is b for a, b in zip(args, e.args))
+                done = then(e if same else BUILD[type(e)](*args))
             memo[e] = done
         return memo[e]
 
@@ -261,18 +218,15 @@ def rebuild(
 
 
 def _cached(f: Callable[[Expr, Expr], Expr]) -> Callable[[ExprLike, ExprLike], Expr]:
-    """A binary constructor of ints, results remembered; with a float among the operands, the
-    operation of the same name."""
+    """A binary constructor of ints, results remembered."""
     known = functools.lru_cache(1 << 14)(f)
 
     @functools.wraps(f)
     def build(a: ExprLike, b: ExprLike) -> Expr:
         a, b = as_expr(a), as_expr(b)
-        if a.sort == "int" and b.sort == "int":
+        if a.sort == b.sort == "int":
             return known(a, b)
-        if "float" in (a.sort, b.sort):
-            return op(f.__name__, a, b)
-        return build(*(as_expr(int(e)) if e.sort == "bool" else e for e in (a, b)))
+        raise TypeError(f"{f.__name__} of {a} and {b}: sizes are ints")
 
     return build
 
@@ -304,12 +258,12 @@ def _times(m: Monomial, n: Monomial) -> Monomial:
 
 def _term(monomial: Monomial, coefficient: int) -> Expr:
     operands = monomial if coefficient == 1 and monomial else (_const(coefficient), *monomial)
-    return operands[0] if len(operands) == 1 else _intern(Mul, operands, "int")
+    return operands[0] if len(operands) == 1 else _intern(Mul, operands)
 
 
 def from_polynomial(terms: Polynomial) -> Expr:
     made = [_term(m, terms[m]) for m in sorted(terms, key=_order) if terms[m]]
-    return _const(0) if not made else made[0] if len(made) == 1 else _intern(Add, (*made,), "int")
+    return _const(0) if not made else made[0] if len(made) == 1 else _intern(Add, (*made,))
 
 
 @_cached
@@ -423,7 +377,7 @@ def _common(a: Expr, b: Expr) -> Expr:
 def _divided(cls: type[Expr], a: Expr, b: Expr) -> Expr:
     if b == 0:
         raise ZeroDivisionError(f"{cls.__name__} of {a} by 0")
-    return _intern(cls, (a, b), "int")
+    return _intern(cls, (a, b))
 
 
 @_cached
@@ -466,50 +420,19 @@ def mod(a: Expr, b: Expr) -> Expr:
 def _extreme(cls: type[Expr], beats: Callable[[int, int], bool]) -> Builder:
     def build(*operands: ExprLike) -> Expr:
         args = [a for e in map(as_expr, operands) for a in (e.args if type(e) is cls else (e,))]
-        if any(a.sort != "int" for a in args):
-            raise TypeError(f"{cls.__name__} of {args}: integers only")
         kept: list[Expr] = []
         for a in args:
             # of two operands with a constant distance one always wins
             gaps = [(k, a - k) for k in kept]
             if all(not gap.is_const or beats(int(gap), 0) for _, gap in gaps):
                 kept = [k for k, gap in gaps if not gap.is_const] + [a]
-        return kept[0] if len(kept) == 1 else _intern(cls, (*sorted(kept, key=_by_key),), "int")
+        return kept[0] if len(kept) == 1 else _intern(cls, tuple(sorted(kept, key=_by_key)))
 
     return build
 
 
 min_ = _extreme(Min, operator.lt)
 max_ = _extreme(Max, operator.gt)
-
-# --- floats and conditions -----------------------------------------------------------------------
-
-
-def op(name: str, *operands: ExprLike) -> Expr:
-    """A row of OPERATIONS; of constants, what the generated code would compute.
-
-    Operands become floats (exact below 2**53, where sizes are), save those of a comparison of ints.
-    What rounds or converts leaves alone what is of that sort already.
-    """
-    if name not in OPERATIONS:
-        raise TypeError(f"{name} of {', '.join(map(str, operands))} is not expressed symbolically")
-    row, args = OPERATIONS[name], [as_expr(x) for x in operands]
-    if name in CONVERSIONS and args[0].sort == row.sort:
-        return args[0]
-    if row.sort == "bool" and all(a.sort == "int" for a in args):
-        if name == "lt":
-            return op("le", args[0] + 1, args[1])
-        difference = args[0] - args[1]  # its constant stands on the right
-        constant = _const(polynomial(difference).get((), 0))
-        args = [difference - constant, -constant]
-    elif name != "float":
-        args = [op("float", a) for a in args]
-    if all(a.is_const for a in args):
-        return as_expr(row.fold(*[a.const for a in args]))
-    return _intern(Op, tuple(args), row.sort, name)
-
-
-truediv = functools.partial(op, "truediv")
 
 BUILD: dict[type[Expr], Builder] = {Add: _folded(add), Mul: _folded(mul), FloorDiv: floordiv}
 BUILD |= {Mod: mod, Min: min_, Max: max_}

@@ -18,10 +18,6 @@ CALLS: dict[type[Expr], tuple[str, str, str]] = {
     ex.Min: ("min({}, {})", "({0} < {1} ? {0} : {1})", "tl.minimum({}, {})"),
     ex.Max: ("max({}, {})", "({0} > {1} ? {0} : {1})", "tl.maximum({}, {})"),
 }
-# functions and conversions
-FUNCTIONS = ("math.{}({})", "__builtin_{}({})", "libdevice.{}({})")
-TO_FLOAT = ("float({})", "(double)({})", "tl.cast({}, tl.float64)")
-TO_INT = ("{}", "(int64_t){}", "tl.cast({}, tl.int64)")
 DIVIDE = ("{}//{}", "{} / {}", "{} // {}")
 CHOOSE = ("{1} if {0} else {2}", "({} ? {} : {})", "tl.where({}, {}, {})")
 
@@ -48,23 +44,11 @@ class Printer:
             return self.mul(e), TERM
         if kind in (ex.FloorDiv, ex.Mod):
             return self.divide(e)
-        operands = [self.text(a) for a in e.args]
-        if isinstance(e, ex.Op):
-            return self.operation(e, operands), ATOM
-        return functools.reduce(CALLS[kind][self.language].format, operands), ATOM
-
-    def operation(self, e: ex.Op, operands: list[str]) -> str:
-        infix, text = ex.OPERATIONS[e.payload].infix, ", ".join(operands)
-        if infix:
-            return f"({f' {infix} '.join(operands)})"
-        if e.payload == "float":
-            return TO_FLOAT[self.language].format(text)
-        text = FUNCTIONS[self.language].format(e.payload, text)
-        return TO_INT[self.language].format(text) if e.sort == "int" else text
+        both = CALLS[kind][self.language].format
+        return functools.reduce(both, map(self.text, e.args)), ATOM
 
     def constant(self, e: Const) -> tuple[str, int]:
-        text = repr(int(e.const) if self.language == C and e.sort == "bool" else e.const)
-        wide = self.language == C and e.sort == "int" and abs(e.const) >= 2**31
+        text, wide = repr(e.const), self.language == C and abs(e.const) >= 2**31
         return text + "LL" * wide, SIGN if text[0] == "-" else ATOM
 
     def sum(self, e: Expr) -> str:
@@ -97,12 +81,12 @@ class Printer:
 
 
 def to_python(e: Expr) -> str:
-    """Python text, which `eval` takes with `math` and the symbols in scope."""
+    """Python text, which `eval` takes with the symbols in scope."""
     return Printer(PYTHON, {}).text(e)
 
 
 def to_c(e: Expr, ranges: Ranges | None = None) -> str:
-    """A C expression of type int64_t (double, int for the other sorts); needs no header."""
+    """A C expression of type int64_t; needs no header."""
     return Printer(C, ranges or {}).text(e)
 
 

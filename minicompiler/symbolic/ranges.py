@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from . import expr as ex
-from .expr import Const, Expr, ExprLike, Op, Symbol, as_expr, from_polynomial, polynomial
+from .expr import Const, Expr, ExprLike, Symbol, as_expr, from_polynomial, polynomial
 
 Number: TypeAlias = int | float
 Ends: TypeAlias = tuple[Number, Number]
@@ -37,7 +37,7 @@ def index_range(size: ExprLike) -> Interval:
 
 
 def bounds(e: Expr, ranges: Ranges) -> Interval:
-    """An interval of numbers around every value of `e`; a bool counts as 0 or 1."""
+    """An interval of numbers around every value of `e`."""
     return Interval(*_ends(e, ranges, {}))
 
 
@@ -47,17 +47,11 @@ def _ends(e: Expr, ranges: Ranges, memo: dict[Expr, Ends]) -> Ends:
     if isinstance(e, Const):
         return e.const, e.const
     if isinstance(e, Symbol):
-        r = ranges.get(e, Interval(*(0, 1) if e.sort == "bool" else ANY))
+        r = ranges.get(e, Interval())
         lo = _ends(r.lo, ranges, memo)[0] if isinstance(r.lo, Expr) else r.lo
         found = lo, _ends(r.hi, ranges, memo)[1] if isinstance(r.hi, Expr) else r.hi
     else:
-        ends = [_ends(a, ranges, memo) for a in e.args]
-        if type(e) is not Op:
-            found = ENDS[type(e)](*ends)
-        elif e.payload in MONOTONE:
-            found = _corners(e.fold, *ends)
-        else:
-            found = (0, 1) if e.sort == "bool" else ANY
+        found = ENDS[type(e)](*[_ends(a, ranges, memo) for a in e.args])
     memo[e] = found
     return found
 
@@ -72,12 +66,9 @@ def _over(a: Number, b: Number) -> Number:
     return a // b if not math.isinf(b) else 0 if a == 0 or (a > 0) == (b > 0) else -1
 
 
-def _corners(f: Callable[..., Number], *ends: Ends) -> Ends:
+def _corners(f: Callable[[Number, Number], Number], a: Ends, b: Ends) -> Ends:
     """Of an operation that is monotone in each operand."""
-    try:
-        values = [f(*corner) for corner in itertools.product(*ends)]
-    except (ArithmeticError, ValueError):  # an infinite end, an int that no float reaches
-        return ANY
+    values = [f(x, y) for x, y in itertools.product(a, b)]
     return (min(values), max(values)) if all(v == v for v in values) else ANY
 
 
@@ -101,14 +92,13 @@ ENDS: dict[type[Expr], Callable[..., Ends]] = {
     ex.Min: lambda *args: (min(a[0] for a in args), min(a[1] for a in args)),
     ex.Max: lambda *args: (max(a[0] for a in args), max(a[1] for a in args)),
 }
-MONOTONE = ("float", "add", "mul", "sqrt", "trunc", "floor", "ceil", "le", "lt")
 
 
 def proves_nonneg(e: Expr, ranges: Ranges) -> bool:
     """Whether e >= 0 throughout; also by ends that are expressions, such as i0 <= s0 - 1."""
     if _ends(e, ranges, {})[0] >= 0:
         return True
-    terms = polynomial(e) if e.sort == "int" else {}
+    terms = polynomial(e)
     for x in sorted(e.free & ranges.keys(), key=lambda s: s.key):
         r = ranges[x]
         if not (isinstance(r.lo, Expr) or isinstance(r.hi, Expr)):
@@ -145,11 +135,11 @@ def _simplified(e: Expr, items: frozenset[tuple[Expr, Interval]]) -> Expr:
     memo: dict[Expr, Ends] = {}
 
     def rule(e: Expr) -> Expr:
-        if type(e) not in RULES or e.sort == "float":
+        if type(e) not in RULES:
             return e
         lo, hi = _ends(e, ranges, memo)
         if lo == hi and math.isfinite(lo):
-            return as_expr(bool(lo) if e.sort == "bool" else lo)
+            return as_expr(lo)
         return RULES[type(e)](e, ranges)
 
     return ex.rebuild(e.subs(points) if points else e, lambda e: e if e.plain else None, rule)
@@ -187,21 +177,7 @@ def _extreme(e: Expr, ranges: Ranges) -> Expr:
     return build(*kept)
 
 
-def _decided(e: Expr, ranges: Ranges) -> Expr:
-    """Comparisons of ints by the difference of their sides."""
-    if e.payload not in ("eq", "ne", "le") or any(a.sort != "int" for a in e.args):
-        return e
-    a, b = e.args
-    if e.payload == "le" and proves_nonneg(b - a, ranges):
-        return as_expr(True)
-    apart = proves_positive(a - b, ranges)
-    if e.payload != "le":
-        apart = apart or proves_positive(b - a, ranges)
-    return as_expr(e.payload == "ne") if apart else e
-
-
 RULES: dict[type[Expr], Callable[[Expr, Ranges], Expr]] = {
     **dict.fromkeys((ex.FloorDiv, ex.Mod), _divided),
     **dict.fromkeys((ex.Min, ex.Max), _extreme),
-    Op: _decided,
 }
