@@ -12,7 +12,7 @@ from torch.fx.node import map_aggregate
 
 from ..errors import InternalError
 from ..symbolic.fake import Fake, FakeMode
-from ..symbolic.shapes import TensorSpec, is_dense, stride_order
+from ..symbolic.shapes import TensorSpec, is_dense, same_places, stride_order
 from .passes import dead_code, fold_constants, forget_operands, share_common
 from .table import RULES
 
@@ -145,8 +145,7 @@ def _conform(result: Any, expected: Any, shared: set[int]) -> Any:
 
 def _with_strides(x: Tensor, spec: TensorSpec) -> Any:
     """A copy whose dimensions lie in memory as the spec's do."""
-    pairs = zip(spec.size, spec.stride, x.stride())
-    if spec.numel == 0 or all(n == 1 or a == b for n, a, b in pairs):
+    if same_places(spec.size, spec.stride, x.stride()):
         return x
     order = stride_order(spec)
     if order is None or not is_dense(spec):

@@ -16,6 +16,7 @@ from torch import Tensor
 from ..errors import InternalError
 from ..symbolic.expr import Const, Expr, Max, Min, sym
 from . import nodes as ir
+from .dtypes import visit
 from .ops import handling
 
 
@@ -210,9 +211,8 @@ def _run_loop(op: ir.Computed, memory: Memory) -> None:
         axes[symbol] = torch.arange(space[d], device=loop.device).reshape(along)
     evaluator = Evaluator(memory, axes, loop.device)
     with handling(evaluator):
-        target = loop.target(index) if isinstance(loop, ir.Scatter) else index
-        at = evaluator.whole(op.layout.index(target))
-        value = ir.run_body(loop, index, folded_index).expand(space)
+        value, place = visit(op, index, folded_index)
+        at, value = evaluator.whole(place), value.expand(space)
     if isinstance(loop, ir.Reduction):
         at = at.expand(*shape, *[1 for _ in folded]).reshape(shape)
         fold = getattr(torch, {"min": "amin", "max": "amax"}.get(loop.kind, loop.kind))

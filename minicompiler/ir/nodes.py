@@ -130,11 +130,6 @@ def variables(loop: Loop) -> tuple[Index, Index]:
     return index, tuple(sym(f"r{d}") for d in range(len(loop.folded)))
 
 
-def run_body(loop: Loop, index: Index, folded_index: Index) -> Value:
-    """The value at one point of the iteration space, as the current handler sees it."""
-    return loop.inner(index, folded_index) if isinstance(loop, Reduction) else loop.inner(index)
-
-
 # -------------------------------------------------------------------------------------- operations
 
 

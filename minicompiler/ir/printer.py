@@ -19,9 +19,11 @@ from typing import Any
 
 import torch
 
-from ..symbolic.expr import Expr, as_expr, sym
+from ..symbolic.expr import Expr, sym
 from ..symbolic.ranges import Ranges, index_range, simplify
+from ..symbolic.shapes import contiguous_strides, same_places
 from . import nodes as ir
+from .dtypes import visit
 from .ops import handling
 
 INDENT = "    "
@@ -34,11 +36,8 @@ def dtype_name(dtype: torch.dtype) -> str:
 def layout_text(layout: ir.Layout) -> str:
     """float32[2, 3], with strides and offset where the elements are not simply in a row."""
     text = f"{dtype_name(layout.dtype)}[{', '.join(map(str, layout.size))}]"
-    expected, plain = as_expr(1), layout.offset == 0
-    for size, stride in zip(reversed(layout.size), reversed(layout.stride)):
-        plain = plain and (stride == expected or size == 1)
-        expected = expected * size
-    if plain:
+    plain = same_places(layout.size, layout.stride, contiguous_strides(layout.size))
+    if plain and layout.offset == 0:
         return text
     offset = "" if layout.offset == 0 else f", offset={layout.offset}"
     return f"{text}.strided({', '.join(map(str, layout.stride))}{offset})"
@@ -105,15 +104,14 @@ def computed_lines(op: ir.Computed) -> list[str]:
     printer = BodyPrinter(dict(zip((*index, *folded_index), map(index_range, sizes))))
     lines = [f"{op.name} = " + (op.into or f"empty({layout_text(op.layout)})")]
     with handling(printer):
-        target, sign = index, "="
-        if isinstance(op.loop, ir.Scatter):
-            target, sign = op.loop.target(index), "=" if op.loop.mode == "store" else "+="
-        value = ir.run_body(op.loop, index, folded_index)
-    body = printer.lines
+        value, place = visit(op, index, folded_index)
+    body, sign = printer.lines, "="
     if isinstance(op.loop, ir.Reduction):
         body.append(f"result = {op.loop.kind}(result, {value})")
         body, value = nested(folded_index, op.loop.folded, body), "result"
-    body.append(f"{op.name}[{printer.index(op.layout.index(target))}] {sign} {value}")
+    if isinstance(op.loop, ir.Scatter) and op.loop.mode == "add":
+        sign = "+="
+    body.append(f"{op.name}[{printer.index(place)}] {sign} {value}")
     return lines + nested(index, op.loop.ranges, body)
 
 

@@ -197,7 +197,10 @@ def body_is_well_typed(op: ir.Computed, scope: Scope) -> Iterator[str]:
                 return
             checker.own_index = op.layout.index(target)
             checker.known(checker.own_index)
-            value = ir.run_body(loop, index, folded_index)
+            if isinstance(loop, ir.Reduction):
+                value = loop.inner(index, folded_index)
+            else:
+                value = loop.inner(index)
     except Fault as fault:
         yield str(fault)
         return

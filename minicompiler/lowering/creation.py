@@ -8,11 +8,11 @@ import torch
 from ..ir import ops
 from ..ir.nodes import Index, Value
 from ..symbolic.expr import as_expr
+from ..symbolic.shapes import contiguous_strides
 from .lazy import Lazy
 from .pointwise import identity
 from .promotion import Number, cast, number
 from .table import BY_NAME, aten, lowering, made, spec
-from .views import contiguous
 
 
 def constant(value: Number) -> Lazy:
@@ -76,7 +76,7 @@ def random(
 ) -> Lazy:
     """Element i draws from seed k with its row-major position as offset."""
     load, out = seeds.loader(), spec()
-    strides = contiguous(out.size)
+    strides = contiguous_strides(out.size)
     drawn = torch.int64 if kind == "randint" else torch.float32
 
     def inner(index: Index) -> Value:

@@ -13,6 +13,7 @@ from torch._ops import OpOverload
 from ..errors import Unsupported
 from ..ir.nodes import BufferRef, Extern, Layout
 from ..report.record import current as record
+from ..symbolic.shapes import same_places
 from .lazy import Lazy, building, in_memory, more, pointwise
 from .promotion import SUPPORTED
 from .table import aten, spec
@@ -33,13 +34,6 @@ def is_extern(target: Any) -> bool:
     return str(target) in EXTERNS
 
 
-def same_places(layout: Layout, stride: tuple[Any, ...] | None) -> bool:
-    """Whether these strides reach the same elements; that of a dimension of size 1 is free."""
-    if stride is None or any(n == 0 for n in layout.size):
-        return True
-    return all(n == 1 or a == b for n, a, b in zip(layout.size, layout.stride, stride))
-
-
 def stored(x: Lazy) -> Lazy:
     """A copy of `x` in a buffer of its own, in eager's strides."""
     if x.dtype not in SUPPORTED:
@@ -55,13 +49,13 @@ def reference(x: Lazy, exact: bool) -> BufferRef:
     # of a loop that is seen in part, only that part is computed
     if x.box.ref is None and not (x.views and more(x.box.size, x.size)):
         building().realise(x.box)
-    ref = x.strided()
-    if ref is None or (exact and not same_places(ref.layout, x.stride)):
+    ref, wanted = x.strided(), x.stride
+    if ref is not None and wanted and same_places(ref.layout.size, ref.layout.stride, wanted):
+        # the strides that are free become eager's: some operators look at them
+        return replace(ref, layout=replace(ref.layout, stride=wanted))
+    if ref is None or (exact and wanted):
         ref = stored(x).strided()
         assert ref is not None
-    if x.stride is not None and same_places(ref.layout, x.stride):
-        # the strides that are free become eager's: some operators look at them
-        ref = replace(ref, layout=replace(ref.layout, stride=x.stride))
     return ref
 
 

@@ -21,8 +21,8 @@ from ..ir import nodes as ir
 from ..ir import ops
 from ..report.record import current as record
 from ..symbolic.expr import product
-from ..symbolic.shapes import TensorSpec
-from .views import Size, View, broadcast_index, contiguous
+from ..symbolic.shapes import TensorSpec, contiguous_strides
+from .views import Size, View, broadcast_index
 
 Loader: TypeAlias = Callable[[ir.Index], ir.Value]
 Origins: TypeAlias = dict[fx.Node, None]  # an ordered set
@@ -170,7 +170,7 @@ class Building:
         """The buffer of `box`, which from here on it is."""
         if box.ref is None:
             assert box.loop is not None
-            size, stride = box.size, box.stride or contiguous(box.size)
+            size, stride = box.size, box.stride or contiguous_strides(box.size)
             box.ref = ir.BufferRef(self.fresh(), ir.Layout(box.device, box.dtype, size, stride))
             self.emit(ir.Computed(box.ref.name, box.ref.layout, box.loop), box.origins)
         return box.ref

@@ -12,9 +12,8 @@ from ..ir.nodes import BufferRef, Index, Layout, Scatter, Value
 from ..symbolic.expr import Expr, as_expr
 from . import views
 from .lazy import Lazy, building, in_memory, written
-from .pointwise import identity
 from .promotion import cast, number, plain
-from .table import LOWERINGS, Rule, aten, each, forms, lowering, made, spec
+from .table import aten, each, lowering, made, spec
 
 Int = int | Expr
 
@@ -141,22 +140,6 @@ def bitcast(x: Lazy, dtype: torch.dtype) -> Any:
     if x.dtype.itemsize != dtype.itemsize or torch.bool in (x.dtype, dtype):
         return NotImplemented
     return each(lambda v: ops.bitcast(v, dtype) if x.dtype != dtype else v, x, weight=0)
-
-
-# ------------------------------------------------------------------------ copies that move elements
-
-
-def _copy_of(view: Rule) -> Rule:
-    return lambda *args, **kwargs: identity(view(*args, **kwargs))
-
-
-for (
-    _name
-) in "alias expand permute slice squeeze t transpose unfold unsqueeze view diagonal".split():
-    for _op in forms(f"{_name}_copy"):
-        _view = getattr(getattr(aten, _name), _op._overloadname)
-        if _view in LOWERINGS:
-            lowering(_op)(_copy_of(LOWERINGS[_view]))
 
 
 @lowering(aten.flip.default)

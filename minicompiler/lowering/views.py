@@ -9,17 +9,10 @@ from dataclasses import dataclass, replace
 
 from ..ir.nodes import Index, Layout
 from ..symbolic.expr import Expr, as_expr, product
+from ..symbolic.shapes import contiguous_strides
 
 ZERO, ONE = as_expr(0), as_expr(1)
 Size = tuple[Expr, ...]
-
-
-def contiguous(size: Sequence[Expr]) -> Size:
-    """Row-major strides; a dimension of 0 counts as 1, as in torch."""
-    strides = [ONE]
-    for n in reversed(size[1:]):
-        strides.append(strides[-1] * (ONE if n == 0 else n))
-    return tuple(reversed(strides[: len(size)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +103,7 @@ class Reshape(View):
 
     def layout(self, source: Layout) -> Layout | None:
         if any(n == 0 for n in self.size):
-            return replace(source, size=self.size, stride=contiguous(self.size))
+            return replace(source, size=self.size, stride=contiguous_strides(self.size))
         stride = [ONE] * len(self.size)  # of dimensions of size 1, which may be anything
         for old, new in self.groups:
             for outer, inner in zip(old, old[1:]):
@@ -136,7 +129,7 @@ def reshape(old: Size, new: Size) -> View:
         at = [ZERO] * len(old)
         for olds, news in groups:
             sizes = [new[d] for d in news]
-            linear = sum((index[d] * s for d, s in zip(news, contiguous(sizes))), ZERO)
+            linear = sum((index[d] * s for d, s in zip(news, contiguous_strides(sizes))), ZERO)
             for d in reversed(olds[1:]):
                 at[d], linear = linear % old[d], linear // old[d]
             if olds:

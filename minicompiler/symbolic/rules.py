@@ -136,7 +136,6 @@ def cross_entropy(device: Any, x: Tensor, y: Tensor, w: Any = None, reduction: i
 
 
 RULES |= {
-    **dict.fromkeys(("max", "min"), lambda device, x, *_: new((), x.dtype)),
     **dict.fromkeys(("dot", "vdot"), dot),
     **dict.fromkeys(("std.correction", "var.correction", "logsumexp"), spread),
     **dict.fromkeys(

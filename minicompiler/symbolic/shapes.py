@@ -58,10 +58,13 @@ def contiguous_strides(size: Sequence[ExprLike]) -> Sizes:
     return tuple(reversed(strides))
 
 
+def same_places(size: Sizes, stride: Sequence[ExprLike], other: Sequence[ExprLike]) -> bool:
+    """Whether both strides reach the same elements; that of a dimension of size 1 is free."""
+    return 0 in size or all(n == 1 or a == b for n, a, b in zip(size, stride, other))
+
+
 def is_contiguous(spec: TensorSpec) -> bool:
-    """The stride of a dimension of size 1 does not count."""
-    places = zip(spec.size, spec.stride, contiguous_strides(spec.size))
-    return spec.numel == 0 or all(n == 1 or a == b for n, a, b in places)
+    return same_places(spec.size, spec.stride, contiguous_strides(spec.size))
 
 
 def stride_order(spec: TensorSpec) -> tuple[int, ...] | None:

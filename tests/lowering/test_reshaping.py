@@ -179,15 +179,6 @@ def test_many_parts_are_written_in_turn():
     assert [op.into for op in writes] == [None, *(op.name for op in writes[:-1])]
 
 
-def test_copies_of_views_are_loops():
-    x = torch.rand(3, 4)
-    aten = torch.ops.aten
-    program = check(lambda x: aten.transpose_copy.int(x, 0, 1) + 1, x)
-    assert len(loops(program)) == 1
-    check(lambda x: (aten.expand_copy.default(x, [2, 3, 4]), aten.slice_copy.Tensor(x, 1, 1)), x)
-    check(lambda x: (aten.view_copy.default(x, [12]), aten.squeeze_copy.default(x[:1])), x)
-
-
 def test_views_of_what_generated_code_cannot_compute():
     check(lambda x: torch.mm(x.t(), x)[1:], torch.rand(3, 4, dtype=torch.complex64))
     check(lambda x: torch.view_as_real(x) + 1, torch.rand(3, dtype=torch.complex64), fallbacks=1)
