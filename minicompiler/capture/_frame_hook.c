@@ -290,11 +290,7 @@ static PyObject *hook(PyThreadState *ts, Frame *f, int throwflag)
     PyCodeObject *code = CODE(f);
     Holder *h = holder_of(code, 0);
     if (h && h->skip) return skipping(ts, f, code, h);
-    if (unsuitable(code)) {
-        if (!(h = holder_of(code, 1))) return finish(ts, f, NULL);
-        h->skip = SKIP_FRAME;
-        return skipping(ts, f, code, h);
-    }
+    if (unsuitable(code)) return plainly(ts, f, 0);
 
     /* the vector: arguments in the order of localsplus, then the cells of the closure. As no
        instruction has run, arguments that will live in cells are still plain. */

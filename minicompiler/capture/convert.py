@@ -194,21 +194,7 @@ def finish(
     inputs = [text.read(t.source) for t in ev.graph.inputs if t.source is not None]
     leave_ambient(ev)
     set_ambient_back(ev)  # compiled under what it will find
-    vector = list(text.parameters.values())
-    if ev.graph.operations:
-        ev.graph.graph.output(tuple(text.outputs))
-        if ev.graph.graph.find_nodes(op="call_function", target=scaled_dot_product_attention):
-            ev.guards.add("SDP", None, AMBIENT["SDP"].read())  # which kernel is chosen on tracing
-        gm = fx.GraphModule({}, ev.graph.graph, code.co_name)
-        record.add("graph", gm)
-        record.count("graphs")
-        compiled = compile_graph(gm, [t.real for t in ev.graph.inputs])
-        names_out = "".join(f"{n}, " for n in text.outputs.values())
-        run = [f"{names_out + '= ' if names_out else ''}graph({', '.join(inputs)})"]
-        text.namespace["graph"] = compiled
-        run = or_eagerly(ev, code, text, run[0], vector, compiled)
-    else:
-        run = []
+    run = graph_call(ev, code, text, inputs, compile_graph) if ev.graph.operations else []
     guard_aliasing(ev, frame)
     replacement = text.function("replacement", [*text.lines, *run, *text.after])
     record.add("replacement", replacement.text)
@@ -220,11 +206,22 @@ def finish(
     return Converted(replacement, ev.guards, replacement.text)
 
 
-def or_eagerly(
-    ev: Evaluation, code: CodeType, text: Text, run: str, vector: list[str], compiled: Any
+def graph_call(
+    ev: Evaluation, code: CodeType, text: Text, inputs: list[str], compile_graph: CompileGraph
 ) -> list[str]:
-    """Run the graph. If it raises, what it has done is undone and the frame runs as Python would,
-    so that its own except clauses see the exception at its place."""
+    """Lines that run the graph. If it raises, what it has done is undone and the frame runs as
+    Python would, so that its own except clauses see the exception at its place."""
+    record, graph = report.current(), ev.graph.graph
+    graph.output(tuple(text.outputs))
+    if graph.find_nodes(op="call_function", target=scaled_dot_product_attention):
+        ev.guards.add("SDP", None, AMBIENT["SDP"].read())  # which kernel is chosen on tracing
+    gm = fx.GraphModule({}, graph, code.co_name)
+    record.add("graph", gm)
+    record.count("graphs")
+    compiled = text.namespace["graph"] = compile_graph(gm, [t.real for t in ev.graph.inputs])
+    outputs = "".join(f"{n}, " for n in text.outputs.values())
+    run = f"{outputs}{'= ' if outputs else ''}graph({', '.join(inputs)})"
+    vector = list(text.parameters.values())
     undo = [f"    {text.setter(key, before)}" for key, (_, before) in ev.ambient.items()]
     n = len(parameters(code))
     # the arguments as they lie in the vector: the rest of them already as a tuple and a dict
@@ -233,9 +230,8 @@ def or_eagerly(
     frame_hook.skip(eager)
     make = text.function_of(eager, vector[n:])
     written = "".join(f"{text.read(t.source)}, " for t in ev.graph.mutated() if t.source)
-    captured = getattr(
-        compiled, "as_captured", False
-    )  # others write inputs last and reset generators
+    # others write inputs last and reset generators
+    captured = getattr(compiled, "as_captured", False)
     before = f"{text.const(Before)}(({written}), {captured}, {captured and ev.graph.mode.draws})"
     return [
         f"before = {before if written or captured else True}",
@@ -271,18 +267,17 @@ def guard_aliasing(ev: Evaluation, frame: Frame) -> None:
     """Where something is written, which objects are one decides what the frame does."""
     written = [of for of in ev.effects.order.values() if isinstance(of, Obj)]
     classes = {(of.owner or of if isinstance(of, Dict) else of).cls for of in written}
-    for cls in classes:
-        group = [v for v in ev.memo.values() if v.cls is cls and is_outside(v)]
+    groups: list[list[Any]] = [[v for v in ev.memo.values() if v.cls is cls] for cls in classes]
+    groups += [ev.graph.inputs] if ev.graph.mutated() else []
+    for group in groups:
+        group = [v for v in group if is_outside(v)]
         group = [v for v in group if not isinstance(v, Dict) or v.owner is None]
-        if len(group) > 1:
-            ev.guards.add("DISTINCT", None, tuple(v.source for v in group), frame.where())
-    if ev.graph.mutated():
-        group = [t for t in ev.graph.inputs if is_outside(t)]
-        sources = tuple(t.source for t in group)
+        sources = tuple(v.source for v in group)
         if len(group) > 1:
             ev.guards.add("DISTINCT", None, sources, frame.where())
-            pairs = overlaps([t.real for t in group])
-            ev.guards.add("OVERLAPS", None, (sources, pairs), frame.where())
+            if isinstance(group[0], Tensor):
+                pairs = overlaps([t.real for t in group])
+                ev.guards.add("OVERLAPS", None, (sources, pairs), frame.where())
 
 
 def is_outside(v: Value) -> bool:

@@ -63,28 +63,23 @@ class Code:
         self.handlers = [entry._replace(target=self.at[entry.target]) for entry in table]
 
     def _decode(self) -> None:
-        line, raw, kwnames = self.code.co_firstlineno, 0, ()
-        first: int | None = None  # offset of the first prefix
-        first_raw = 0
+        line, raw = self.code.co_firstlineno, 0
+        parts: list[dis.Instruction] = []  # prefixes, then the instruction
         for inst in dis.get_instructions(self.code):
             line = (inst.positions.lineno if inst.positions else None) or line
-            if first is None:
-                first, first_raw = inst.offset, raw
-            if inst.opname not in ("CACHE", "EXTENDED_ARG"):
-                raw += 1
+            parts.append(inst)
             if inst.opname in PREFIXES:
-                if inst.opname == "KW_NAMES":
-                    kwnames = self.code.co_consts[inst.arg or 0]
-                elif inst.opname == "CACHE":
-                    first = None
                 continue
-            index = len(self.instructions)
+            index, first = len(self.instructions), parts[0].offset
             made = Instruction(
-                inst.opname, inst.opcode, inst.arg or 0, inst.argval, first, index, first_raw, line
+                inst.opname, inst.opcode, inst.arg or 0, inst.argval, first, index, raw, line
             )
-            made.kwnames, kwnames, first = kwnames, (), None
-            self.at[made.offset] = self.at[inst.offset] = index
+            for names in (part.arg for part in parts if part.opname == "KW_NAMES"):
+                made.kwnames = self.code.co_consts[names or 0]
+            raw += sum(part.opname != "EXTENDED_ARG" for part in parts)
+            self.at[first] = self.at[inst.offset] = index
             self.instructions.append(made)
+            parts = []
         jumps = set(dis.hasjrel) | set(dis.hasjabs)
         for made in self.instructions:
             if made.opcode in jumps:
