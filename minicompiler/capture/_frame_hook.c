@@ -10,9 +10,6 @@
 #define Py_BUILD_CORE 1 /* frames are internal to CPython; see "versions" below */
 #include <Python.h>
 
-#if PY_VERSION_HEX < 0x030B0000
-#error "minicompiler needs Python 3.11 or newer"
-#endif
 #if PY_VERSION_HEX >= 0x030E0000
 #include <internal/pycore_interpframe.h>
 #else
@@ -21,11 +18,8 @@
 #include <internal/pycore_ceval.h>
 #include <opcode.h>
 
-#ifdef __GNUC__ /* the static TLS block: one load instead of a call */
+/* in the static TLS block: one load instead of a call */
 #define PER_THREAD static __thread __attribute__((tls_model("initial-exec")))
-#else
-#define PER_THREAD static _Thread_local
-#endif
 
 typedef struct _PyInterpreterFrame Frame;
 
@@ -362,16 +356,16 @@ static PyObject *m_set(PyObject *module, PyObject *args)
 {
     PyObject *code, *entries, *globals = NULL;
     int skip;
-    if (!PyArg_ParseTuple(args, "O!iO!|O", &PyCode_Type, &code, &skip, &PyTuple_Type, &entries,
-                          &globals))
+    if (!PyArg_ParseTuple(args, "O!iO|O", &PyCode_Type, &code, &skip, &entries, &globals))
         return NULL;
-    Py_ssize_t n = PyTuple_GET_SIZE(entries);
-    if (n % 3) return PyErr_Format(PyExc_ValueError, "entries are three objects each");
+    int given = PyTuple_Check(entries);
+    if (given && PyTuple_GET_SIZE(entries) % 3)
+        return PyErr_Format(PyExc_ValueError, "entries are three objects each");
     Holder *h = holder_of((PyCodeObject *)code, 1);
     if (!h) return NULL;
-    h->skip = skip;
+    if (skip >= 0) h->skip = skip;
     if (globals) h->globals = globals == Py_None ? NULL : globals;
-    Py_XSETREF(h->entries, n ? Py_NewRef(entries) : NULL);
+    if (given) Py_XSETREF(h->entries, PyTuple_GET_SIZE(entries) ? Py_NewRef(entries) : NULL);
     Py_RETURN_NONE;
 }
 
@@ -443,7 +437,8 @@ static PyMethodDef methods[] = {
      "enter(callback | None, region, internal): sets the state, returns the one before."},
     {"get", m_get, METH_O, "get(code) -> (skip, entries)"},
     {"set", m_set, METH_VARARGS,
-     "set(code, skip, (region, guard, replacement) * n, globals): globals None for any."},
+     "set(code, skip, (region, guard, replacement) * n, globals): skip -1, entries None: as they\n"
+     "are; globals None: any."},
     {"own_dict", m_own_dict, METH_O,
      "An instance's dictionary, whatever its class makes of __dict__."},
     {"type_lookup", (PyCFunction)(void (*)(void))m_type_lookup, METH_FASTCALL,

@@ -70,11 +70,10 @@ class Binding:
         bound: list[Guard] = []  # the walk sees to them
         last: list[Guard] = []  # about what the walk leads to
         for guard in rows:
-            if self.binds(guard):
+            if binds := self.binds(guard):
                 bound.append(guard)
-            below = any(map(self.is_below, guard.sources))
-            if not below or guard.kind == "TENSOR" or not bound or bound[-1] is not guard:
-                (last if below else first).append(guard)
+            if not binds or guard.kind == "TENSOR":
+                (last if any(map(self.is_below, guard.sources)) else first).append(guard)
         tensors = [g for g in bound if g.kind == "TENSOR"]
         self.tensors = [g.source for g in tensors if g.source is not None]
         wanted = dict.fromkeys(self.tensors)

@@ -163,9 +163,8 @@ class Frame:
         """Run on from a yield; returns `Yielded`, or the return value at the end."""
         if self.index == 0:
             self.make_cells()
-            while self.code.instructions[self.index].opname != "RETURN_GENERATOR":
-                self.index += 1
-            self.index += 1
+            names = [inst.opname for inst in self.code.instructions]
+            self.index = names.index("RETURN_GENERATOR") + 1
         self.push(sent)
         return self.run()
 

@@ -10,7 +10,6 @@ once (`skip` makes it for good). Calls that either of them makes are met in turn
 uncaptured code are compiled too.
 """
 
-import threading
 import warnings
 from collections.abc import Callable
 from importlib import import_module
@@ -33,7 +32,6 @@ Replacement = Callable[..., Any]
 Callback = Callable[[CodeType, FunctionType, tuple[Any, ...]], Replacement | None]
 
 SKIP_FRAME, SKIP_CALLS = 1, 2  # as in _frame_hook.c
-_lock = threading.RLock()  # reading entries and writing them back is one step
 
 
 def _run(callback: Any, region: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -91,14 +89,11 @@ def replace(code: CodeType, entries: list[tuple[Any, Any, Any]], f_globals: Any 
     one never fits. `f_globals`: all are only for functions with these globals (compared by address;
     None: whatever theirs are)."""
     if _c is not None:
-        with _lock:
-            flat = tuple(part for entry in entries for part in entry)
-            _c.set(code, _c.get(code)[0], flat, f_globals)
+        _c.set(code, -1, tuple(part for entry in entries for part in entry), f_globals)
 
 
 def skip(code: CodeType, calls: bool = False) -> None:
     """From now on the code runs as Python would, in every region; with `calls` also everything that
     it calls, at full speed and recursion depth (the hook is uninstalled for that time)."""
     if _c is not None:
-        with _lock:
-            _c.set(code, SKIP_CALLS if calls else SKIP_FRAME, _c.get(code)[1])
+        _c.set(code, SKIP_CALLS if calls else SKIP_FRAME, None)

@@ -162,8 +162,8 @@ KINDS: dict[str, Kind] = {
     "DICT_KEYS": Kind(
         3,
         lambda x, keys, scope: f"{scope.const(facts.same_keys)}({x}, {scope.const(keys)})",
-        lambda keys: tuple(k if type(k) is str else signature(k) for k in keys),
-        lambda keys, v: (f"keys {_show_keys(keys)}", f"keys {_attempt(_found_keys, v)}"),
+        lambda keys: tuple(map(_key, keys)),
+        lambda keys, v: (_keys(keys), _attempt(lambda v: _keys(map(_key, keys_of(v))), v)),
     ),
     "TENSOR": Kind(
         4,
@@ -200,12 +200,12 @@ def _attempt(read: Callable[[Any], Any], value: Any) -> str:
         return f"{describe(value)} ({type(error).__name__})"
 
 
-def _show_keys(keys: Iterable[Any]) -> str:
-    return "[" + ", ".join(repr(k) if type(k) is str else str(k[1]) for k in keys) + "]"
+def _key(key: Any) -> Any:
+    return key if type(key) is str else signature(key)
 
 
-def _found_keys(value: Any) -> str:
-    return "[" + ", ".join(map(describe, keys_of(value))) + "]"
+def _keys(keys: Iterable[Any]) -> str:
+    return f"keys [{', '.join(repr(k) if type(k) is str else describe(k[1]) for k in keys)}]"
 
 
 # ---------------------------------------------------------------- guards as Python text

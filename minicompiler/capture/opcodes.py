@@ -279,11 +279,8 @@ def FOR_ITER(f: Frame, inst: Instruction) -> None:
     if found is not None:
         f.push(found)
         return
-    f.index = inst.target
-    if VERSION < (3, 12):
-        f.pop()  # later versions have END_FOR (and POP_TOP) there
-    else:
-        f.push(NONE)
+    f.index = inst.target  # 3.12 and later have END_FOR (and POP_TOP) there
+    f.pop() if VERSION < (3, 12) else f.push(NONE)
 
 
 END_FOR = does(2 if VERSION < (3, 13) else 1, lambda ev, *ended: None)
@@ -401,12 +398,11 @@ def CALL_KW(f: Frame, inst: Instruction) -> None:
 
 
 def call(f: Frame, n: int, names: tuple[str, ...]) -> None:
-    first, second, *args = f.popn(n + 2)
-    if VERSION >= (3, 13) and second is not NULL:  # (callable, self or NULL)
-        args.insert(0, second)
-    if VERSION < (3, 13) and first is not NULL:  # (NULL, callable) or (method, self)
-        args.insert(0, second)
-    function = second if first is NULL else first
+    function, own, *args = f.popn(n + 2)
+    if function is NULL:  # before 3.13 the callable lies above it
+        function, own = own, NULL
+    if own is not NULL:
+        args.insert(0, own)
     split = len(args) - len(names)
     f.push(model.call(f.ev, function, args[:split], dict(zip(names, args[split:]))))
 
@@ -503,7 +499,6 @@ def RAISE_VARARGS(f: Frame, inst: Instruction) -> None:
     if inst.arg == 0:
         if f.ev.handled is None:
             f.ev.throw(RuntimeError, "No active exception to reraise")
-        assert f.ev.handled is not None
         raise Raised(f.ev.handled, f.ev.at, f.ev.where())
     exception = model.exception(f.ev, f.pop())
     if cause is not None:
@@ -549,13 +544,9 @@ def special(f: Frame, of: Value, name: str) -> Value:
 
 def WITH_EXCEPT_START(f: Frame, inst: Instruction) -> None:
     exception = f.stack[-1]
-    if VERSION >= (3, 14):
-        function, self_or_null = f.stack[-5], f.stack[-4]
-        first = [] if self_or_null is NULL else [self_or_null]
-    else:
-        function, first = f.stack[-4], []
-    args = [*first, f.ev.class_of(exception), exception, NONE]
-    f.push(model.call(f.ev, function, args, {}))
+    function, own = f.stack[-5:-3] if VERSION >= (3, 14) else (f.stack[-4], NULL)
+    args = [f.ev.class_of(exception), exception, NONE]
+    f.push(model.call(f.ev, function, args if own is NULL else [own, *args], {}))
 
 
 # ---------------------------------------------------------------- match statements

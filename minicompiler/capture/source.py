@@ -274,11 +274,6 @@ class ClassDict(Step):
     shown = "{0.of!r}.__dict__"
 
 
-def attribute(of: Source, name: str) -> Item:
-    """What the object's own dictionary holds."""
-    return Item(OwnDict(of), name)
-
-
 def closure(function: Source, index: int) -> Source:
     """The index-th closure cell (itself) of a function object; see `Contents`."""
     return Item(Field(function, "__closure__"), index)

@@ -14,13 +14,10 @@ from minicompiler.capture import source as S
 from minicompiler.capture.binding import Binding, best_root
 from minicompiler.capture.facts import TensorFacts
 from minicompiler.capture.guards import GuardSet
+from tests.capture.paths import attribute, part
 
 torch.set_num_threads(1)
 pytestmark = pytest.mark.skipif(bool(frame_hook.unavailable), reason=frame_hook.unavailable)
-
-
-def part(module, table, name):
-    return S.Item(S.attribute(module, table), name)
 
 
 SELF, X = S.Local("self"), S.Local("x")
@@ -55,22 +52,22 @@ def assume(made, source, module):
     made.add("ID", S.TypeOf(source), type(module))
     made.add("HAS_KEY", S.OwnDict(source), ("forward", False))
     made.add("ID", S.ClassAttr(S.TypeOf(source), "forward"), type(module).forward)
-    made.add("EQUALS", S.attribute(source, "training"), module.training)
-    made.add("TYPE", S.attribute(source, "_forward_hooks"), type(module._forward_hooks))
-    made.add("LENGTH", S.attribute(source, "_forward_hooks"), 0)
+    made.add("EQUALS", attribute(source, "training"), module.training)
+    made.add("TYPE", attribute(source, "_forward_hooks"), type(module._forward_hooks))
+    made.add("LENGTH", attribute(source, "_forward_hooks"), 0)
     for table in TABLES:
-        made.add("TYPE", S.attribute(source, table), dict)
-        made.add("DICT_KEYS", S.attribute(source, table), list(vars(module)[table]))
+        made.add("TYPE", attribute(source, table), dict)
+        made.add("DICT_KEYS", attribute(source, table), list(vars(module)[table]))
         for name, value in vars(module)[table].items():
             if table == "_modules":
                 assume(made, part(source, table, name), value)
             else:
                 made.add("TENSOR", part(source, table, name), value, "net.py:1")
     if isinstance(module, Block):
-        made.add("EQUALS", S.attribute(source, "scale"), module.scale)
-        made.add("TYPE", S.attribute(source, "sizes"), list)
-        made.add("EQUALS", S.Item(S.attribute(source, "sizes"), 1), 2)
-        shape = S.attribute(source, "shape")
+        made.add("EQUALS", attribute(source, "scale"), module.scale)
+        made.add("TYPE", attribute(source, "sizes"), list)
+        made.add("EQUALS", S.Item(attribute(source, "sizes"), 1), 2)
+        shape = attribute(source, "shape")
         for of in (shape, S.Item(shape, 1)):
             made.add("TYPE", of, tuple)
             made.add("LENGTH", of, 2)
@@ -268,7 +265,7 @@ def test_roots_in_a_cell_or_a_global():
 def test_small_sets_need_no_binding():
     made = GuardSet(("self",), {})
     made.add("TYPE", SELF, Net)
-    made.add("EQUALS", S.attribute(SELF, "training"), True)
+    made.add("EQUALS", attribute(SELF, "training"), True)
     assert best_root(made) is None
     assert binding.build(made)(Net())
 

@@ -21,6 +21,7 @@ from minicompiler.capture.guards import GuardSet, vector_of
 from minicompiler.errors import Unsupported
 from minicompiler.settings import config
 from tests.capture.hooks import active, entries
+from tests.capture.paths import attribute
 
 pytestmark = pytest.mark.skipif(bool(frame_hook.unavailable), reason=frame_hook.unavailable)
 
@@ -226,7 +227,7 @@ def test_the_limit_counts_for_each_module():
         def compile():
             made = GuardSet(("x",), function.__globals__)
             made.add("ID", S.Local("x"), vector[0])
-            made.add("EQUALS", S.attribute(S.Local("x"), "n"), vector[0].n)
+            made.add("EQUALS", attribute(S.Local("x"), "n"), vector[0].n)
             return Compiled(made, lambda x: "compiled")
 
         return find_or_compile(code, function.__globals__, vector, None, compile)

@@ -17,13 +17,10 @@ from minicompiler.capture import source as S
 from minicompiler.capture.facts import AMBIENT, TensorFacts, overlaps
 from minicompiler.capture.guards import GuardSet, vector_of
 from minicompiler.errors import InternalError, Unsupported
+from tests.capture.paths import attribute, part
 
 torch.set_num_threads(1)
 V = S.Local("v")
-
-
-def part(module, table, name):
-    return S.Item(S.attribute(module, table), name)
 
 
 def default(function, index):
@@ -139,12 +136,12 @@ def leaves(value, source):
     elif type(value) is dict:
         parts = [(S.Item(source, k), part) for k, part in value.items()]
     elif type(value) is Node:
-        parts = [(S.attribute(source, k), part) for k, part in vars(value).items()]
+        parts = [(attribute(source, k), part) for k, part in vars(value).items()]
     else:
         yield source, value, []
         return
-    for inner, part in parts:
-        for leaf, found, above in leaves(part, inner):
+    for inner, value_there in parts:
+        for leaf, found, above in leaves(value_there, inner):
             yield leaf, found, [(source, value), *above]
 
 
@@ -250,7 +247,7 @@ HOSTILE = [Hostile(), HostileList([1]), HostileDict(a=1)]
         ("TENSOR", V, torch.ones(2)),
         ("TYPE", S.TypeOf(V), str),
         ("ID", S.ClassAttr(S.TypeOf(V), "forward"), list),
-        ("ID", S.attribute(V, "b"), 1),
+        ("ID", attribute(V, "b"), 1),
         ("ID", S.Slot(V, "b"), 1),
         ("ID", S.ItemAs(V, "b", dict), 1),
         ("ID", S.ItemAs(V, 4, list), 1),
@@ -308,9 +305,9 @@ def test_guards_keep_nothing_alive():
     refs = [weakref.ref(o) for o in (Net, net, key)]
     made = guards(
         ("TYPE", V, Net),
-        ("ID", S.attribute(V, "n"), net),
-        ("DICT_KEYS", S.attribute(V, "d"), [key]),
-        ("TENSOR", S.attribute(V, "t"), torch.ones(1)),
+        ("ID", attribute(V, "n"), net),
+        ("DICT_KEYS", attribute(V, "d"), [key]),
+        ("TENSOR", attribute(V, "t"), torch.ones(1)),
     )
     check = made.build()
     del Net, net, key
@@ -639,7 +636,7 @@ def test_what_makes_a_read_safe_comes_before_it_and_cheap_checks_come_first():
         ("TYPE", S.Field(weight, "grad"), type(None)),
         ("TENSOR", weight, net[0].weight),
         ("TYPE", first, torch.nn.Linear),
-        ("EQUALS", S.attribute(first, "training"), True),
+        ("EQUALS", attribute(first, "training"), True),
         ("TYPE", V, torch.nn.Sequential),
     )
     made.add_ambient()
@@ -648,7 +645,7 @@ def test_what_makes_a_read_safe_comes_before_it_and_cheap_checks_come_first():
     assert order == [
         ("TYPE", V),
         ("TYPE", first),
-        ("EQUALS", S.attribute(first, "training")),
+        ("EQUALS", attribute(first, "training")),
         ("TENSOR", weight),
         ("TYPE", S.Field(weight, "grad")),
     ]
@@ -661,7 +658,7 @@ def test_what_makes_a_read_safe_comes_before_it_and_cheap_checks_come_first():
 def test_failures_are_told_in_words():
     net = torch.nn.Linear(2, 3)
     weight = part(V, "_parameters", "weight")
-    made = guards(("TENSOR", weight, net.weight), ("EQUALS", S.attribute(V, "out_features"), 3))
+    made = guards(("TENSOR", weight, net.weight), ("EQUALS", attribute(V, "out_features"), 3))
     assert str(made.explain_failure(torch.nn.Linear(4, 3))) == (
         "L['v'].weight: expected size (3, 2), stride (2, 1), "
         "found size (3, 4), stride (4, 1) (assumed at user.py:7)"

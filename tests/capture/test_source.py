@@ -9,10 +9,7 @@ import torch
 
 from minicompiler.capture import source as S
 from minicompiler.capture.guards import GuardSet
-
-
-def part(module, table, name):
-    return S.Item(S.attribute(module, table), name)
+from tests.capture.paths import attribute, part
 
 
 def default(function, index):
@@ -93,9 +90,9 @@ L = S.Local
         (S.Cell("v"), types.CellType(3), None, "cell['v']"),
         (S.Contents(S.Cell("v")), types.CellType(key_object), key_object, "C['v']"),
         (S.Item(S.Globals(), "torch"), None, torch, "G['torch']"),
-        (S.attribute(S.Item(S.Globals(), "torch"), "nn"), None, torch.nn, "G['torch'].nn"),
+        (attribute(S.Item(S.Globals(), "torch"), "nn"), None, torch.nn, "G['torch'].nn"),
         (S.Const(key_object), None, key_object, "const(object)"),
-        (S.attribute(L("v"), "a"), Tricky(), 1, "L['v'].a"),
+        (attribute(L("v"), "a"), Tricky(), 1, "L['v'].a"),
         (S.Slot(L("v"), "a"), slots, 5, "L['v'].a"),
         (S.Field(L("v"), "__code__"), with_defaults, with_defaults.__code__, "L['v'].__code__"),
         (default(L("v"), 0), with_defaults, [1], "L['v'].__defaults__[0]"),
@@ -157,7 +154,7 @@ def test_text_reads_what_the_path_says(source, value, expected, text):
 
 def test_paths_that_are_gone_raise():
     for source, value in [
-        (S.attribute(L("v"), "gone"), types.SimpleNamespace()),
+        (attribute(L("v"), "gone"), types.SimpleNamespace()),
         (S.Item(L("v"), 4), [1]),
         (S.ItemAs(L("v"), "gone", dict), fallback),
         (S.Contents(S.Cell("v")), types.CellType()),
@@ -173,16 +170,16 @@ def test_paths_that_are_gone_raise():
 
 def test_equal_paths_are_equal_and_hash_alike():
     def path():
-        return S.attribute(S.Item(S.attribute(L("self"), "layers"), 3), "weight")
+        return attribute(S.Item(attribute(L("self"), "layers"), 3), "weight")
 
     assert path() == path() and hash(path()) == hash(path())
-    assert path() != S.attribute(S.Item(S.attribute(L("self"), "layers"), 4), "weight")
-    assert S.attribute(L("x"), "a") != S.Slot(L("x"), "a")
+    assert path() != attribute(S.Item(attribute(L("self"), "layers"), 4), "weight")
+    assert attribute(L("x"), "a") != S.Slot(L("x"), "a")
     assert S.Const([]) != S.Const([]) and S.Const(key_object) == S.Const(key_object)
     assert path().root == L("self")
 
 
 def test_each_path_is_read_once():
-    sources = [S.attribute(S.attribute(L("v"), "a"), name) for name in ("b", "c")]
+    sources = [attribute(attribute(L("v"), "a"), name) for name in ("b", "c")]
     text = GuardSet(("v",), {}).reader(sources).text
     assert text.count("own_dict(") == 2  # of v and of v.a
