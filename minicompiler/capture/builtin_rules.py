@@ -41,7 +41,7 @@ PURE |= {
 PURE |= {inspect.getmro, inspect.isgeneratorfunction, inspect.iscoroutinefunction}
 PURE |= {torch.Generator.device.__get__, int.from_bytes, str.maketrans, float.fromhex}
 
-PURE |= {issubclass, type.__or__, type.__ror__}
+PURE |= {issubclass, type.__or__, type.__ror__, torch.device, torch.Generator}
 REFUSED_CALLS |= dict.fromkeys((builtins.exec, builtins.eval), ("runs code from a string", ""))
 REFUSED_CALLS |= dict.fromkeys((builtins.globals, builtins.locals), ("takes a namespace", ""))
 REFUSED_CALLS |= {builtins.input: ("reads input", ""), builtins.open: ("opens a file", "")}
@@ -102,7 +102,7 @@ rule(object.__new__)(lambda ev, cls, *args, **kwargs: Obj(cls.real))
 rule(object.__eq__)(lambda ev, a, b: TRUE if model.identical(ev, a, b) else NOT_IMPLEMENTED)
 for _name in ("__lt__", "__le__", "__gt__", "__ge__"):
     rule(getattr(object, _name))(lambda ev, a, b: NOT_IMPLEMENTED)
-rule(type.__call__)(lambda ev, cls, *args, **named: instantiate(ev, cls, list(args), named))
+rule(type.__call__)(lambda ev, cls, /, *args, **named: instantiate(ev, cls, list(args), named))
 
 
 @rule(super)

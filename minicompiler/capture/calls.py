@@ -7,11 +7,10 @@ functions to inline, pure builtins to fold. What is none of these is refused.
 # ruff: noqa: I001  (imports fill their lines)
 
 from collections.abc import Callable
-from enum import Enum
-from types import BuiltinFunctionType, FunctionType, MethodWrapperType
+from enum import EnumType
+from types import BuiltinFunctionType, MethodWrapperType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import torch
 
 from . import attributes
 from . import data_model as model
@@ -68,14 +67,12 @@ def call(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Val
 
     if torch_calls.is_operator(real):
         return torch_calls.call_operator(ev, real, args, kwargs)
-    if found_in(PURE, real):
+    if found_in(PURE, real) or isinstance(real, EnumType):  # Enum("name")
         return fold(ev, real, args, kwargs)
     if isinstance(fn, Function):
         if reason := torch_calls.disabled(real):
             refuse(reason)
         return ev.inline(fn, args, kwargs)
-    if isinstance(real, type):
-        return construct(ev, fn, args, kwargs)
     if isinstance(real, BuiltinFunctionType | MethodWrapperType) and has_self(real):
         of = ev.wrap(real.__self__, None)
         unbound = type_lookup(type(real.__self__), real.__name__)
@@ -140,17 +137,6 @@ def readable(ev: "E", v: Value, real: Any) -> Any:
 
 
 # ---------------------------------------------------------------- making objects
-def construct(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    """type.__call__, or what the metaclass puts in its place."""
-    cls = fn.real
-    if issubclass(cls, Enum) or cls in (torch.device, torch.Generator):
-        return fold(ev, cls, args, kwargs)  # Enum("name") and the like
-    meta = type_lookup(type(cls), "__call__")
-    if isinstance(meta, FunctionType):
-        return call(ev, ev.wrap(meta, None), [fn, *args], kwargs)
-    return instantiate(ev, fn, args, kwargs)
-
-
 def instantiate(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     cls = fn.real
     new = type_lookup(cls, "__new__")

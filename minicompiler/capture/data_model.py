@@ -401,8 +401,7 @@ def is_instance(ev: "E", v: Value, classes: Value) -> bool:
     if not isinstance(cls, type) or type(cls) is LEGACY_TENSOR:
         refuse(f"isinstance with {describe(classes)}", "for a tensor compare dtype and device")
     if isinstance(v, Tensor):
-        own = v.real is not ABSENT and (isinstance(v.real, cls) or issubclass(v.cls, cls))
-        return own or (v.real is ABSENT and isinstance(v.fake.meta, cls))
+        return isinstance(v.fake.meta if v.real is ABSENT else v.real, cls)
     custom = type_lookup(type(cls), "__instancecheck__")
     users = type(cls).__module__.partition(".")[0] not in ("abc", "typing", "torch")
     if isinstance(custom, FunctionType) and users:
