@@ -23,7 +23,6 @@ from .settings import config, overriding
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-MODES: dict[str, dict[str, Any]] = {"default": {}}
 LATER = ("reduce-overhead", "max-autotune")  # modes of torch.compile that we do not have yet
 
 
@@ -50,12 +49,12 @@ def compile(
         return lambda f: compile(
             f, backend=backend, mode=mode, dynamic=dynamic, fullgraph=fullgraph, options=options
         )
-    if mode is not None and mode not in MODES:
+    if mode not in (None, "default"):
         later = " (not yet)" if mode in LATER else ""
-        raise UserError(f"unknown mode {mode!r}{later}; the modes are {', '.join(MODES)}")
+        raise UserError(f"unknown mode {mode!r}{later}; the modes are default")
     if isinstance(fn, type) or not callable(fn):
         raise UserError(f"compile takes a function or an nn.Module, not {fn!r}")
-    region = Region(backend, fullgraph, {**MODES[mode or "default"], **(options or {})})
+    region = Region(backend, fullgraph, options or {})
     return CompiledModule(fn, region) if isinstance(fn, nn.Module) else region.around(fn)
 
 

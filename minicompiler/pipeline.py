@@ -63,13 +63,15 @@ def build(graph: fx.GraphModule, name: str) -> Flat:
     record = report.current()
     with record.stage("lower"):
         program = lowering.lower(graph, name)
-        check(verify, program)
+        if config.verify:
+            verify(program)
         record.add("program", program)
     if config.stop_after in ("lower", "schedule"):
         return functools.partial(evaluate, program)
     with record.stage("schedule"):
         plan = schedule.schedule(program)
-        check(schedule.verify_plan, plan)
+        if config.verify:
+            schedule.verify_plan(plan)
         record.add("plan", plan)
     with record.stage("codegen"):
         kernels = codegen.generate(plan)
@@ -79,12 +81,6 @@ def build(graph: fx.GraphModule, name: str) -> Flat:
         record.add("wrapper", wrapper)
     with record.stage("build"):
         return runtime.load(plan, kernels, flat, wrapper)
-
-
-def check(invariants: Callable[[Any], None], form: Any) -> None:
-    """Between stages, where the switch is on: does this form keep its invariants?"""
-    if config.verify:
-        invariants(form)
 
 
 class Backward:
@@ -113,23 +109,17 @@ class Backward:
             return self.made[layouts]
 
     def _make(self, layouts: aot.Layouts, copied: aot.Layouts) -> tuple[aot.Layouts, Flat]:
-        for strides in dict.fromkeys((layouts, copied)):
-            try:
-                return strides, build(aot.backward_for(self.parts, strides), "backward")
-            except Unsupported:
-                if strides == copied:
-                    raise
-        raise AssertionError("unreachable")
+        try:
+            return layouts, build(aot.backward_for(self.parts, layouts), "backward")
+        except Unsupported:
+            if layouts == copied:
+                raise
+        return copied, build(aot.backward_for(self.parts, copied), "backward")
 
 
 def interpreted(graph: fx.GraphModule) -> Flat:
     """Run an ATen graph node by node."""
-
-    def call(inputs: list[Any]) -> list[Any]:
-        with torch.no_grad():
-            return list(graph.forward(*inputs))
-
-    return call
+    return torch.no_grad()(lambda inputs: list(graph.forward(*inputs)))
 
 
 # ---------------------------------------------------------------------------------------- backends

@@ -10,7 +10,7 @@ see it. Calls are pushed one by one, and nothing looks ahead.
 import contextlib
 import dataclasses
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -22,7 +22,7 @@ from ..errors import InternalError, Unsupported
 from ..symbolic.expr import Const
 from ..symbolic.fake import Fake, FakeMode
 from .recorder import Call
-from .schema import Form, functional_form, substitute
+from .schema import Form, substitute, tensors
 from .signature import Argument, Input, Step, Storage
 
 aten = torch.ops.aten
@@ -43,13 +43,6 @@ class Memory:
 
 def storage(x: Fake) -> int:
     return int(x.meta.untyped_storage()._cdata)
-
-
-def tensors(x: Any) -> list[Any]:
-    """The Fakes, or nodes, in nested lists and tuples, in order."""
-    if isinstance(x, list | tuple):
-        return [t for item in x for t in tensors(item)]
-    return [x] if isinstance(x, Tensor | fx.Node) else []
 
 
 class Emitter:
@@ -274,13 +267,8 @@ class Functionalizer:
 
     def push(self, call: Call) -> None:
         self.emit.marks = {"stack": call.stack, "phase": call.phase}
-        form = functional_form(call.op)
-        names = [a.name for a in call.op._schema.arguments]
-        given = dict(zip(names, call.args)) | call.kwargs
-        if form is not None and not call.op._schema.is_mutable and not writes_silently(given):
-            form = None
-        if form is not None:
-            self._mutate(call, form, given)
+        if (form := call.form) is not None:
+            self._mutate(call, form)
             return
         outs = tensors(call.outs)
         operands = {storage(x) for x in tensors([call.args, list(call.kwargs.values())])}
@@ -323,8 +311,8 @@ class Functionalizer:
             raise Unsupported(f"{op} makes several views at once")
         self._look(out, base, memory, (*chain, Step(op, args, kwargs)))
 
-    def _mutate(self, call: Call, form: Form, given: dict[str, Any]) -> None:
-        targets = tensors([given[name] for name in form.written])
+    def _mutate(self, call: Call, form: Form) -> None:
+        targets = call.written
         fresh = [out for out in tensors([call.outs]) if not any(out is t for t in targets)]
         args = self.reading(call.args)
         kwargs = self.reading({k: v for k, v in call.kwargs.items() if k not in form.out_names})
@@ -361,19 +349,3 @@ class Functionalizer:
         memory.version += 1
         if emit.fakes[new].stride() == x.stride():
             self._cache[id(x.meta)] = memory.version, new
-
-
-def writes_silently(given: dict[str, Any]) -> bool:
-    """Batch normalization in training updates its running statistics; its schema does not say."""
-    return bool(given["training"]) and given["running_mean"] is not None
-
-
-def written_storages(calls: Iterable[Call]) -> set[int]:
-    found = set()
-    for call in calls:
-        form = functional_form(call.op)
-        if form is not None:
-            names = [a.name for a in call.op._schema.arguments]
-            given = dict(zip(names, call.args)) | call.kwargs
-            found |= {storage(t) for t in tensors([given.get(name) for name in form.written])}
-    return found

@@ -6,7 +6,6 @@ grad, version errors, hooks, autograd.Function, checkpointing.
 """
 
 import contextlib
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,8 +20,9 @@ from ..symbolic.expr import as_expr
 from ..symbolic.fake import Fake
 from ..symbolic.shapes import contiguous_strides, is_dense
 from . import rng
-from .functionalize import Functionalizer, storage, tensors, written_storages
+from .functionalize import Functionalizer, storage
 from .recorder import Recorder
+from .schema import tensors
 from .signature import Argument, Constant, Fresh, Input, Mutation, Output, Signature, Step, View
 
 aten = torch.ops.aten
@@ -134,7 +134,8 @@ class _Trace:
             outputs = run_captured(gm, self.inputs, recorder)
         if any(isinstance(x, Fake) and x.meta is not m for x, m in zip(self.inputs, self.metas)):
             raise Unsupported("the shape of an input is changed in place")
-        arguments = functional.start(self.leaves, written_storages(recorder.calls))
+        written = {storage(x) for call in recorder.calls for x in call.written}
+        arguments = functional.start(self.leaves, written)
         for a, node in zip(arguments, functional.emit.graph.nodes):
             # parameters, buffers and data outlive the call; activations of another graph may not
             x = self.example_inputs[a.index]
@@ -310,15 +311,8 @@ def _run_engine(roots: Sequence[Fake], tangents: Sequence[Fake], inputs: Any) ->
     """Gradients of `inputs` (None where nothing leads to one); without inputs those of all leaves,
     in their .grad. torch.autograd.grad does no more, but imports sympy to do it."""
     engine: Any = torch.autograd.Variable._execution_engine
-    return engine.run_backward(
-        tuple(roots),
-        tuple(tangents),
-        False,
-        False,
-        inputs,
-        allow_unreachable=True,
-        accumulate_grad=not inputs,
-    )
+    way = {"allow_unreachable": True, "accumulate_grad": not inputs}
+    return engine.run_backward(tuple(roots), tuple(tangents), False, False, inputs, **way)
 
 
 def version(x: Any) -> int:
@@ -389,30 +383,22 @@ def remove_dead(graph: fx.Graph) -> None:
     graph.eliminate_dead_code(stays)
 
 
-def frozen(x: Any, numbers: dict[fx.Node, int]) -> Any:
-    """An argument as a key: equal keys mean equal arguments, 1, 1.0 and True being different."""
-    if isinstance(x, fx.Node):
-        return numbers[x]
-    if isinstance(x, list | tuple):
-        return tuple(frozen(item, numbers) for item in x)
-    return type(x), repr(x)
-
-
 def mark_recomputed(graph: fx.Graph) -> None:
     """What backward computes although forward has computed the same: activation checkpointing
     wants it so, and the partitioner must not save it after all."""
-    numbers: dict[fx.Node, int] = {}
-    known: dict[Any, int] = {}
+    first: dict[fx.Node, fx.Node] = {}  # the forward's node of the same value, else itself
+    known: dict[Any, fx.Node] = {}
     for node in graph.nodes:
-        numbers[node] = len(numbers)
+        first[node] = node
         if node.op != "call_function" or node.meta.get("effect") or node.target is rng.seeds:
             continue
-        key = (node.target, frozen(node.args, numbers), frozen([*node.kwargs.items()], numbers))
+        # as text, a node is its name, and 1, 1.0 and True differ
+        key = node.target, repr(fx.map_arg((node.args, node.kwargs), first.__getitem__))
         if node.meta.get("phase") == "forward":
-            known.setdefault(key, numbers[node])
+            known.setdefault(key, node)
         elif key in known:
             node.meta["recomputed"] = True
-            numbers[node] = known[key]
+            first[node] = known[key]
 
 
 # ---------------------------------------------------------------------------- what autograd shares
@@ -443,10 +429,5 @@ def _history(roots: Sequence[Fake]) -> tuple[list[frozenset[int]], list[frozense
 
 def _saves(node: Any) -> bool:
     """Whether a grad_fn keeps tensors, which it frees when it ran."""
-    kind: Any = type(node)
-    return node.name() == "CopySlices" or any(getattr(node, a) for a in _saved_names(kind))
-
-
-@functools.cache
-def _saved_names(kind: Any) -> list[str]:
-    return [name for name in dir(kind) if name.startswith("_raw_saved_")]
+    saved = (name for name in dir(type(node)) if name.startswith("_raw_saved_"))
+    return node.name() == "CopySlices" or any(getattr(node, name) for name in saved)

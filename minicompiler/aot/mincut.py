@@ -62,12 +62,9 @@ def is_cheap(node: fx.Node) -> bool:
     if node.target is operator.getitem or node.target is rng.random or is_view(node):
         return True
     op = node.target
-    return isinstance(op, OpOverload) and (torch.Tag.pointwise in op.tags or named(op) in CHEAP)
-
-
-def named(op: OpOverload) -> str:
-    """ "add" of aten.add.Tensor; operators outside of ATen keep their namespace."""
-    return op._schema.name.removeprefix("aten::")
+    if not isinstance(op, OpOverload):
+        return False
+    return torch.Tag.pointwise in op.tags or op._schema.name.removeprefix("aten::") in CHEAP
 
 
 def size_of(node: fx.Node) -> int:
@@ -179,10 +176,10 @@ class _Partition:
         """Allow costly operators to run again, those first that free most for the work, until the
         saved bytes are at most the budget's share."""
         early = ancestors(needed, stop=self.late)
-        never = {n for n in early if n.op == "placeholder" or not self._repeatable(n)}
         target = config.memory_budget * self._bytes(saved)
+        given = {n for n in early if n.op == "placeholder" or n.target is rng.seeds}
         candidates = sorted(
-            (n for n in fixed & early if n not in never),
+            (n for n in fixed & early - given if not n.meta.get("effect")),
             key=lambda n: (work(n) / max(size_of(n), 1), self.order[n]),
         )
         low, high = 0, len(candidates)
@@ -194,9 +191,6 @@ class _Partition:
                 low = middle + 1
         return self._cut(fixed - set(candidates[:low]), needed)
 
-    def _repeatable(self, node: fx.Node) -> bool:
-        return not (node.meta.get("effect") or node.target is rng.seeds)
-
     def _bytes(self, saved: Iterable[fx.Node]) -> int:
         """Memory that lives from forward to backward because of these values."""
         return sum(size_of(n) for n in saved if not n.meta.get("kept"))
@@ -204,12 +198,8 @@ class _Partition:
     # -------------------------------------------------------------------------- the two graphs
 
     def _forward(self, saved: Sequence[fx.Node]) -> fx.GraphModule:
-        effects = [
-            n
-            for n in self.graph.nodes
-            if n.meta.get("effect")
-            and (n.meta.get("phase") != "backward" or not self.signature.trains)
-        ]
+        early = (n for n in self.graph.nodes if n.meta.get("phase") != "backward")
+        effects = [n for n in early if n.meta.get("effect")]
         live = ancestors([*self.results, *self.new_values, *saved, *effects], stop=set())
         graph = fx.Graph()
         env: dict[fx.Node, fx.Node] = {}
@@ -236,14 +226,11 @@ class _Partition:
         return [n for n in saved if n not in given]
 
     def _describe(self, saved: Sequence[fx.Node], backward: fx.GraphModule) -> Iterable[Saved]:
-        extra = self._as_results(saved)
+        returned = [*self.results, *self._as_results(saved)]
         reachable = {view_root(n) for n in self.results}
         for node, read in zip(saved, readers(backward.graph, len(saved))):
-            if node in extra:
-                index = self.signature.visible + extra.index(node)
-                yield Saved(None, index, view_root(node) in reachable, read)
-            elif node in self.results:
-                yield Saved(None, self.results.index(node), True, read)
+            if node in returned:
+                yield Saved(None, returned.index(node), view_root(node) in reachable, read)
             else:
                 yield Saved(self.primals.index(node), None, True, read)
 

@@ -14,7 +14,7 @@ from ..errors import Unsupported
 from ..settings import config
 from ..symbolic.fake import Fake, FakeMode, look_as
 from . import rng
-from .schema import functional_form, substitute, view_form
+from .schema import Form, functional_form, substitute, tensors, view_form
 
 aten = torch.ops.aten
 
@@ -30,6 +30,26 @@ class Call:
     phase: str  # "forward" or "backward"
     stack: str  # the user's line
     effect: bool  # takes numbers from a generator: keeps its place
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The arguments by name."""
+        names = (a.name for a in self.op._schema.arguments)
+        return dict(zip(names, self.args)) | self.kwargs
+
+    @property
+    def form(self) -> Form | None:
+        """How to do without writing; None where nothing is written. Batch normalization in training
+        updates its running statistics, which its schema does not say."""
+        form, given = functional_form(self.op), self.given
+        if form is None or self.op._schema.is_mutable:
+            return form
+        return form if given["training"] and given["running_mean"] is not None else None
+
+    @property
+    def written(self) -> list[Fake]:
+        form, given = self.form, self.given
+        return tensors([given.get(name) for name in form.written]) if form else []
 
 
 def _batch_norm(x: Tensor, *rest: Any) -> Any:

@@ -8,8 +8,9 @@
 
 `seeds` consumes the generator, so `torch.manual_seed` reproduces a run, and its result is a tensor
 on the device, so CUDA graphs replay with fresh numbers. Everything else random is arithmetic on
-`random`; `RULES` says how for each ATen operator. The numbers are not eager's (nor are those of
-torch.compile); under `config.fallback_random` nothing here is used.
+`random`; `RULES` says how for the usual ATen operators (others are called as they are). The numbers
+are not eager's (nor are those of torch.compile); under `config.fallback_random` nothing here is
+used.
 """
 
 import math
@@ -112,22 +113,9 @@ def _integer(draw: Draw, size: Sequence[Any], device: torch.device, low: int, hi
     return word % (high - low) + low if high - low < 1 << 63 else word
 
 
-def _beyond(dtype: torch.dtype) -> int:
-    """The end of what `random_()` draws from: the integers from 0 that the dtype holds exactly."""
-    if dtype.is_floating_point:
-        digits = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
-        return (1 << digits[dtype]) + 1
-    return 2 if dtype == torch.bool else torch.iinfo(dtype).max + (dtype != torch.int64)
-
-
 def _exponential(draw: Draw, x: Tensor, lambd: float = 1.0) -> Tensor:
     u = _unit(draw, x.shape, torch.float32, x.device)
     return torch.clamp_min(-torch.log1p(-u), 2.0**-25) / lambd  # never 0: it is divided by
-
-
-def _geometric(draw: Draw, x: Tensor, p: float) -> Tensor:
-    u = draw("rand", x.shape, x.device)
-    return torch.clamp_min(torch.ceil(torch.log1p(-u) / math.log1p(-p)), 1) if p < 1 else u * 0 + 1
 
 
 def _bernoulli(draw: Draw, x: Tensor, p: Any = 0.5) -> Any:
@@ -142,17 +130,8 @@ def _uniform_between(draw: Draw, x: Tensor, low: float = 0.0, high: float = 1.0)
     return _unit(draw, x.shape, x.dtype, x.device) * (high - low) + low
 
 
-def _cauchy(draw: Draw, x: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
-    u = draw("rand", x.shape, x.device)
-    return median + sigma * torch.tan(math.pi * (u - 0.5))
-
-
-def _random_between(draw: Draw, x: Tensor, low: int, high: int | None = None) -> Tensor:
-    return _integer(draw, x.shape, x.device, low, _beyond(x.dtype) if high is None else high)
-
-
-def _log_normal(draw: Draw, x: Tensor, mean: float = 1.0, std: float = 2.0) -> Any:
-    return torch.exp(_normal(draw, x, mean, std))
+def _integer_between(draw: Draw, x: Tensor, low: int, high: int) -> Tensor:
+    return _integer(draw, x.shape, x.device, low, high)
 
 
 def _fill(values: Rule) -> Rule:
@@ -190,13 +169,9 @@ def _make(kind: str) -> Rule:
 
 
 def _make_like(kind: str) -> Rule:
-    def rule(
-        draw: Draw, x: Any, *limits: Any, dtype: Any = None, device: Any = None, **_: Any
-    ) -> Any:
-        if any(isinstance(limit, Tensor) for limit in limits):
-            return NotImplemented
+    def rule(draw: Draw, x: Any, *, dtype: Any = None, device: Any = None, **_: Any) -> Any:
         where = {"dtype": dtype or x.dtype, "device": device or x.device}
-        return torch.empty_like(x, **where).copy_(_make(kind)(draw, *limits, x.shape, **where))
+        return torch.empty_like(x, **where).copy_(_make(kind)(draw, x.shape, **where))
 
     return rule
 
@@ -215,20 +190,14 @@ RULES: dict[Any, Rule] = {
     aten.normal_.default: _fill(_normal),
     aten.uniform_.default: _fill(_uniform_between),
     aten.exponential_.default: _fill(_exponential),
-    aten.geometric_.default: _fill(_geometric),
-    aten.cauchy_.default: _fill(_cauchy),
-    aten.log_normal_.default: _fill(_log_normal),
-    aten.random_.default: _fill(lambda draw, x: _random_between(draw, x, 0)),
-    aten.random_.to: _fill(lambda draw, x, high: _random_between(draw, x, 0, high)),
-    getattr(aten.random_, "from"): _fill(_random_between),
+    aten.random_.to: _fill(lambda draw, x, high: _integer_between(draw, x, 0, high)),
+    getattr(aten.random_, "from"): _fill(_integer_between),
     aten.rand.default: _make("rand"),
     aten.randn.default: _make("randn"),
     aten.randint.default: _make("randint"),
     aten.randint.low: _make("randint"),
     aten.rand_like.default: _make_like("rand"),
     aten.randn_like.default: _make_like("randn"),
-    aten.randint_like.default: _make_like("randint"),
-    aten.randint_like.low_dtype: _make_like("randint"),
     aten.bernoulli.default: _drawn(lambda draw, x: _bernoulli(draw, x, x)),
     aten.bernoulli.p: _drawn(_bernoulli),
     aten.bernoulli.Tensor: _drawn(_bernoulli),

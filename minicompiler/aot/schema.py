@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor, fx
 from torch._ops import OpOverload
 from torch.fx.node import map_aggregate
 
@@ -89,3 +90,10 @@ def functional_form(op: OpOverload) -> Form | None:
 def substitute(x: Any, leaf: Any, f: Callable[[Any], Any]) -> Any:
     """`x` with `f` applied to what is a `leaf` in it, however deep."""
     return map_aggregate(x, lambda a: f(a) if isinstance(a, leaf) else a)
+
+
+def tensors(x: Any) -> list[Any]:
+    """The Fakes, or nodes, in nested lists and tuples, in order."""
+    if isinstance(x, list | tuple):
+        return [t for item in x for t in tensors(item)]
+    return [x] if isinstance(x, Tensor | fx.Node) else []

@@ -130,12 +130,6 @@ def share_common(graph: fx.Graph) -> None:
 
 
 def _key(node: fx.Node) -> Any:
-    """Equal keys mean equal results; 1, 1.0 and True differ."""
-
-    def frozen(x: Any) -> Any:
-        if isinstance(x, list | tuple):
-            return tuple(map(frozen, x))
-        return x if isinstance(x, fx.Node) else (type(x), repr(x))
-
-    kwargs = frozen(sorted(node.kwargs.items()))
-    return node.target, frozen(node.args), kwargs, bool(node.meta.get("recomputed"))
+    """Equal keys mean equal results: as text, a node is its name, and 1, 1.0 and True differ."""
+    operands = repr((node.args, sorted(node.kwargs.items())))
+    return node.target, operands, bool(node.meta.get("recomputed"))
