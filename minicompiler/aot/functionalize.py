@@ -157,7 +157,6 @@ class Functionalizer:
         self._home: dict[int, tuple[Memory, Chain]] = {}  # by id of the fake's meta tensor
         self._base: dict[int, Fake] = {}  # of a view, what its last step looks at
         self._cache: dict[int, tuple[int, fx.Node]] = {}  # -> version of the memory, node
-        self.memories: list[Memory] = []
 
     # ------------------------------------------------------------------------------ what comes in
 
@@ -213,7 +212,6 @@ class Functionalizer:
     def bind(self, x: Fake, node: fx.Node, argument: int | None = None) -> Memory:
         """`x` is the root of memory that holds `node`."""
         memory = Memory(x, node, argument)
-        self.memories.append(memory)
         self._home[id(x.meta)] = memory, ()
         return memory
 
@@ -221,9 +219,6 @@ class Functionalizer:
         if id(x.meta) not in self._home:
             self._constant(x)
         return self._home[id(x.meta)]
-
-    def memory_of_argument(self, number: int) -> Memory:
-        return next(m for m in self.memories if m.argument == number)
 
     def _constant(self, x: Fake) -> None:
         real = next((t for t, fake in self._real if fake.meta is x.meta), None)

@@ -20,10 +20,10 @@ from ..symbolic.expr import as_expr
 from ..symbolic.fake import Fake
 from ..symbolic.shapes import contiguous_strides, is_dense
 from . import rng
-from .functionalize import Functionalizer, storage
+from .functionalize import Functionalizer, Memory, storage
 from .recorder import Recorder
 from .schema import tensors
-from .signature import Argument, Constant, Fresh, Input, Mutation, Output, Signature, Step, View
+from .signature import Constant, Fresh, Input, Mutation, Output, Signature, Step, View
 
 aten = torch.ops.aten
 
@@ -146,9 +146,9 @@ class _Trace:
         forward_calls = len(recorder.calls)
         functional.emit.marks = {"stack": "", "phase": "forward"}
         kinds = self._outputs(outputs)
-        mutations, writes = self._mutations(arguments)
+        mutations, writes = self._mutations()
         result_nodes = self._result_nodes()
-        write_nodes = [functional.memory_of_argument(i).node for i in writes]
+        write_nodes = [memory.node for memory in writes.values()]
 
         wanted = tuple(i for i, x in enumerate(self.results) if x.requires_grad)
         frees, inside = _history([self.results[i] for i in wanted])
@@ -183,7 +183,7 @@ class _Trace:
         for name, value in functional.constants.items():
             root.register_buffer(name, value, persistent=False)
         module = _LazyGraphModule(root, graph)
-        return Joint(module, signature, writes, module)
+        return Joint(module, signature, tuple(writes), module)
 
     def _place_seeds(self) -> dict[torch.device, fx.Node]:
         placed = {}
@@ -248,10 +248,9 @@ class _Trace:
         follows = memory is source and chain[: len(before)] == before
         return chain[len(before) :] if follows else None
 
-    def _mutations(
-        self, arguments: Sequence[Argument]
-    ) -> tuple[tuple[Mutation, ...], tuple[int, ...]]:
-        mutations, writes = [], []
+    def _mutations(self) -> tuple[tuple[Mutation, ...], dict[int, Memory]]:
+        """What happens to inputs, and the memory of the arguments that the graph itself writes."""
+        mutations, writes = [], dict[int, Memory]()
         for i, x in enumerate(self.inputs):
             if not isinstance(x, Fake):
                 continue
@@ -260,11 +259,11 @@ class _Trace:
                 continue
             assert memory.argument is not None
             tracked = x.requires_grad and x.grad_fn is not self.history[i]
-            if not tracked and memory.argument not in writes:
-                writes.append(memory.argument)
+            if not tracked:
+                writes[memory.argument] = memory
             result = self._result(x) if tracked else None
             mutations.append(Mutation(i, result, version(x) > self.versions[i]))
-        return tuple(mutations), tuple(writes)
+        return tuple(mutations), writes
 
     def _result_nodes(self) -> list[fx.Node]:
         """A value of its own for every result, with eager's strides."""
