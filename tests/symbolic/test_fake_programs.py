@@ -302,9 +302,7 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "mask": lambda x: x[x > 0],
     "unique": lambda x: x.unique(),
     "equal": lambda x: torch.equal(x, x),
-    "unsqueeze_": lambda x: (x * 2).unsqueeze_(0),
     "resize_": lambda x: (x * 2).detach().resize_(2, 2),
-    "gru": lambda x: nn.GRU(4, 5, batch_first=True)(x[None]),  # transposes its input in place
     "requires grad outside": lambda x: x + OUTSIDE,
 }
 
