@@ -202,11 +202,8 @@ class TritonWriter(Writer):
         self._nodes(self.kernel.nodes)
 
     def _needs_int64(self) -> bool:
-        reach = [int(self.xnumel * self.rnumel)]
-        for at in map(self.layouts.__getitem__, self.kernel.args):
-            steps = zip(map(int, at.size), map(int, at.stride))
-            reach += [int(at.numel), 1 + sum((n - 1) * abs(s) for n, s in steps)]
-        return max(reach) >= 1 << 31
+        spans = [self.layouts[buffer].span or 0 for buffer in self.kernel.args]
+        return max(int(self.xnumel * self.rnumel), *spans) >= 1 << 31
 
     def _loop(self, nodes: Sequence[Computed], block: str) -> None:
         """One pass over `folded`."""

@@ -10,7 +10,7 @@ import re
 from ..ir.nodes import Extern, Program, references
 from ..report.record import Why, current
 from ..settings import config
-from .dependencies import dependencies, successors
+from .dependencies import dependencies
 from .empty import without_empty_loops
 from .fusion import Fusion, Group
 from .kernels import kernel
@@ -31,13 +31,13 @@ def schedule(program: Program) -> Plan:
     """The plan of a program; loops fuse unless `config.fusion` is off."""
     program = split_reductions(without_empty_loops(program))
     nodes = dependencies(program)
-    fusion = Fusion(program, nodes, successors(nodes))
+    fusion = Fusion(program, nodes)
     apart = planned(program, fusion.in_order())
     plan = planned(program, fusion.run()) if config.fusion else apart
     if plan.peak_bytes > apart.peak_bytes * SLACK + 4096:
         reason = f"fused loops need {plan.peak_bytes} bytes at the peak, {apart.peak_bytes} apart"
         current().why(Why("schedule", program.name, "siblings not fused", reason))
-        plan = planned(program, Fusion(program, nodes, successors(nodes), siblings=False).run())
+        plan = planned(program, Fusion(program, nodes, siblings=False).run())
     current().count("kernels", sum(isinstance(step, Launch) for step in plan.steps))
     return plan
 

@@ -28,7 +28,7 @@ from ..ir.nodes import (
 from ..report.record import Why, current
 from ..symbolic.expr import Expr, as_expr, polynomial, product
 from ..symbolic.ranges import simplify
-from .dependencies import Dependencies
+from .dependencies import Dependencies, successors
 from .spaces import Renaming, Space, joined, permutation
 
 MOST_NODES, MOST_BUFFERS = 64, 48  # of one kernel: beyond, compilers slow down and registers spill
@@ -63,10 +63,10 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Nodes in program order that run as one kernel over `space` (an Extern: alone, without)."""
+    """Nodes in program order that run as one kernel over `space`; or one Extern, without loops."""
 
     nodes: tuple[Node, ...]
-    space: Space | None
+    space: Space
 
     @property
     def name(self) -> str:
@@ -80,7 +80,7 @@ class Group:
     def device(self) -> torch.device:
         return next(x.device for x in self.nodes[0].about.operation.layouts if x is not None)
 
-    @property
+    @cached_property
     def loops(self) -> list[Loop]:
         operations = [node.about.operation for node in self.nodes]
         return [o.loop for o in operations if isinstance(o, Computed)]
@@ -100,9 +100,8 @@ class Group:
 
     def places(self, buffer: str, *kinds: Literal["reads", "writes"]) -> set[Expr | None]:
         """Where it reads or writes `buffer`, in the symbols of the space; None: anywhere."""
-        limits = self.space.limits if self.space is not None else {}
         return {
-            None if index is None else simplify(index.subs(node.renaming), limits)
+            None if index is None else simplify(index.subs(node.renaming), self.space.limits)
             for node in self.nodes
             for kind in kinds
             for index in getattr(node.about, kind).get(buffer, ())
@@ -119,7 +118,6 @@ class Group:
 
     def turned(self) -> "Group":
         """Sums as a part of a kernel that has what they fold as its rows."""
-        assert self.space is not None
         space = Space(self.space.folded, self.space.ranges)
         table = dict(zip(self.space.symbols, (*space.y, *space.x)))
         return self.moved(space, table, down=True)
@@ -135,7 +133,7 @@ def single(about: Dependencies) -> Group:
     """A group of one operation."""
     operation = about.operation
     if isinstance(operation, Extern):
-        return Group((Node(about, {}),), None)
+        return Group((Node(about, {}),), Space(()))
     loop = operation.loop
     space = Space(loop.ranges, loop.folded)
     table = dict(zip((s for part in variables(loop) for s in part), space.symbols))
@@ -147,13 +145,7 @@ def single(about: Dependencies) -> Group:
 class Fusion:
     """The groups of a program while they grow."""
 
-    def __init__(
-        self,
-        program: Program,
-        nodes: list[Dependencies],
-        later: list[set[int]],
-        siblings: bool = True,
-    ) -> None:
+    def __init__(self, program: Program, nodes: list[Dependencies], siblings: bool = True) -> None:
         self.siblings = siblings  # whether loops that only share what they read may fuse
         self.layouts = program.layouts()
         self.outputs = frozenset(ref.name for ref in references(program.outputs))
@@ -164,6 +156,7 @@ class Fusion:
         self.writer = {name: node.position for node in nodes for name in node.makes}
         self.home = {node.position: node.position for node in nodes}  # the group of an operation
         self.groups: dict[int, Group] = {node.position: single(node) for node in nodes}
+        later = successors(nodes)
         # bit sets of positions: a group's own, and all that must run before and after it
         self.own = {k: 1 << k for k in self.groups}
         self.after = dict.fromkeys(self.groups, 0)
@@ -171,7 +164,7 @@ class Fusion:
         for k in reversed(range(len(nodes))):
             for l in later[k]:
                 self.after[k] |= 1 << l | self.after[l]
-        for k in self.groups:
+        for k in self.groups:  # in order, so what comes before k is complete
             for l in later[k]:
                 self.before[l] |= 1 << k | self.before[k]
         self.refused: dict[tuple[int, int], No] = {}
@@ -231,7 +224,7 @@ class Fusion:
 
     def obstacle(self, a: int, b: int, first: Group, second: Group) -> str:
         """What forbids fusion whatever the loops look like; "" if nothing does."""
-        if first.space is None or second.space is None:
+        if not first.loops or not second.loops:
             return "one of them is a call of a library"
         if first.space.numel == 0 or second.space.numel == 0:
             return "one of them is a loop over nothing"
@@ -262,7 +255,6 @@ class Fusion:
         """Both over one space, in which they meet memory at the same iterations."""
         reason = "their iteration spaces differ"
         for one, other in self.arrangements(first, second, sorted(flows), shared):
-            assert one.space is not None and other.space is not None
             if (fit := joined(one.space, other.space)) is None:
                 continue
             once = {"over_all": False} if fit.rows else {}  # for the one that folds nothing
@@ -284,7 +276,6 @@ class Fusion:
             if steps[0] is None or steps[1] is None:
                 continue
             for k, group in enumerate((first, second)):
-                assert group.space is not None
                 order = permutation(steps[k] or [], steps[1 - k] or [])
                 if group.space.folded or order == sorted(order):
                     continue
@@ -300,7 +291,6 @@ class Fusion:
 
     def along_rows(self, group: Group, names: Iterable[str]) -> bool:
         """Is memory contiguous along what the group folds, and small enough to be summed over?"""
-        assert group.space is not None
         folded = group.space.folded
         if not folded or int(product(folded)) > WIDEST:
             return False
@@ -312,7 +302,6 @@ class Fusion:
         places = group.places(buffer, "reads", "writes")
         if len(places) != 1 or (place := next(iter(places))) is None:
             return None
-        assert group.space is not None
         found = [polynomial(place).get((symbol,), 0) for symbol in group.space.symbols]
         used = {symbol for symbol, step in zip(group.space.symbols, found) if step}
         return found if place.free <= used else None
@@ -374,11 +363,10 @@ class Fusion:
 
     def in_order(self) -> list[Group]:
         """By the place of their last operation, as far as dependencies allow."""
-        waiting = {k: self.before[k] for k in self.groups}
         order, done = [], 0
-        pending = sorted(waiting, key=lambda k: self.groups[k].position)
+        pending = sorted(self.groups, key=lambda k: self.groups[k].position)
         while pending:
-            k = next(k for k in pending if not waiting[k] & ~done)
+            k = next(k for k in pending if not self.before[k] & ~done)
             pending.remove(k)
             done |= self.own[k]
             order.append(self.groups[k])

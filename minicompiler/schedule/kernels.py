@@ -16,7 +16,6 @@ ROW_BYTES = 1 << 15  # of values that one kernel keeps from one pass over a row 
 
 def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
     """The kernel of a group; `needed` are the buffers that others read."""
-    assert group.space is not None
     space, kept = group.space, set(needed)
     nodes = tuple(_rewritten(node, space) for node in group.nodes)
     passes = dict(zip((node.name for node in nodes), _passes(group)))

@@ -59,14 +59,14 @@ class MemoryPlan:
     def _live(self, time: int, action: Action) -> None:
         """What the action makes, and uses for the last time so far."""
         older: dict[str, str] = {}
+        allocated, shared = True, False
         if isinstance(action, Kernel):
             older = {node.name: node.into for node in action.nodes if node.into is not None}
             fresh, used = action.writes, [*action.args]
         else:
             fresh = tuple(name for name in action.names if name is not None)
             used = [ref.name for ref in action.reads()]
-        allocated = isinstance(action, Kernel) or action.out_variant is not None
-        shared = isinstance(action, Extern) and action.kind == "fallback"
+            allocated, shared = action.out_variant is not None, action.kind == "fallback"
         for name in fresh:
             memory = Memory(name, self.layouts[name], time, time, False, allocated, shared)
             self.of[name] = memory

@@ -49,7 +49,7 @@ def tiled(extern: Extern, group: Group) -> Group | None:
     """The group over rows x columns of the product; None where it is not a pointwise epilogue."""
     (name,), (layout,) = extern.names, extern.layouts
     assert name is not None and layout is not None
-    if group.space is None or not all(isinstance(loop, Pointwise) for loop in group.loops):
+    if not group.loops or not all(isinstance(loop, Pointwise) for loop in group.loops):
         return None
     rows, columns = layout.size
     fit = joined(Space((rows,), (columns,)), group.space)
