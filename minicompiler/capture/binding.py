@@ -44,12 +44,9 @@ def best_root(guards: GuardSet) -> Source | None:
             for step in source.above:
                 below[step] = below.get(step, 0) + 1
     classes = guards.classes()
-    modules = [s for s, n in below.items() if n >= FEWEST and _is_module(classes.get(s))]
+    often = [s for s, n in below.items() if n >= FEWEST]
+    modules = [s for s in often if issubclass(classes.get(s, object), torch.nn.Module)]
     return max(modules, key=lambda s: below[s], default=None)
-
-
-def _is_module(cls: Any) -> bool:
-    return isinstance(cls, type) and issubclass(cls, torch.nn.Module)
 
 
 class Binding:
@@ -75,8 +72,7 @@ class Binding:
             if not binds or guard.kind == "TENSOR":
                 (last if any(map(self.is_below, guard.sources)) else first).append(guard)
         tensors = [g for g in bound if g.kind == "TENSOR"]
-        self.tensors = [g.source for g in tensors if g.source is not None]
-        wanted = dict.fromkeys(self.tensors)
+        wanted = dict.fromkeys(g.source for g in tensors if g.source)
         for guard in last:
             for source in guard.sources:
                 wanted.update(dict.fromkeys(self.reached(source)))
@@ -126,8 +122,7 @@ class Binding:
         return len(self.steps) - 1
 
     def is_dict(self, source: Source) -> bool:
-        cls = self.classes.get(source)
-        return isinstance(source, OwnDict) or (isinstance(cls, type) and issubclass(cls, dict))
+        return isinstance(source, OwnDict) or issubclass(self.classes.get(source, object), dict)
 
     def is_fixed(self, source: Source) -> bool:
         """Does a walk say that a constant here is the same? Items of tuples stay."""

@@ -14,6 +14,8 @@ from types import CodeType
 from typing import Any
 
 VERSION = sys.version_info[:2]
+# How much of END_FOR, POP_TOP lies at the target of FOR_ITER but is jumped over.
+SKIPPED = {(3, 11): 0, (3, 13): 2}.get(VERSION, 1)
 # What only prepares the next instruction: never a place to enter code.
 PREFIXES = frozenset({"CACHE", "EXTENDED_ARG", "KW_NAMES", "PRECALL"})
 ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
@@ -47,6 +49,8 @@ class Instruction:
 
     def effect(self, jump: bool) -> int:
         """By how much the stack grows."""
+        if self.opname == "FOR_ITER" and jump:
+            return -1 if VERSION < (3, 14) else 0
         if self.opname == "CALL" and VERSION == (3, 11):
             return -self.arg - 1  # together with PRECALL
         argument = self.arg if self.opcode >= dis.HAVE_ARGUMENT else None
@@ -84,6 +88,8 @@ class Code:
         for made in self.instructions:
             if made.opcode in jumps:
                 made.target = self.at[made.argval]
+            if made.opname == "FOR_ITER":
+                made.target += SKIPPED
 
     def handler(self, index: int) -> Any:
         """Where exceptions go: `target` (an index), with `depth` items left on the stack, and

@@ -295,16 +295,11 @@ def replay(t: Text, of: Obj | Call) -> None:
             t.after.append(f"del {name}.cell_contents")
         else:
             t.after.append(f"{name}.cell_contents = {t.value(of.content)}")
-    elif isinstance(of, List) and of.changed:
-        items = t.items(of.contents)
-        if issubclass(of.cls, deque):
-            t.after += [f"{t.const(deque)}.clear({name})"]
-            t.after += [f"{t.const(deque)}.extend({name}, ({items}))"]
-        else:
-            t.after.append(f"{t.const(list)}.__setitem__({name}, slice(None), ({items}))")
-    elif isinstance(of, Set) and of.changed:
-        items = t.items(of.items.values())
-        t.after += [f"{t.const(set)}.clear({name})", f"{t.const(set)}.update({name}, ({items}))"]
+    elif isinstance(of, List | Set) and of.changed:
+        items = t.items(of.items.values() if isinstance(of, Set) else of.contents)
+        base = next(b for b in (list, deque, set) if issubclass(of.cls, b))
+        fill = f"{t.const(base)}.{'update' if base is set else 'extend'}({name}, ({items}))"
+        t.after += [f"{t.const(base)}.clear({name})", fill]
     t.after += [set_slot(t, name, field, of.fields[field]) for field in of.written]
 
 

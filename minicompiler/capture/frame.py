@@ -31,6 +31,7 @@ class Frame:
         self.ev, self.space, self.closure = ev, space, closure
         self.code: Code = decode(code)
         self.stack: list[Value] = []
+        self.push, self.pop = self.stack.append, self.stack.pop
         self.locals: dict[str, Value | Lazy] = {}
         self.cells: dict[str, Cell] = dict(zip(code.co_freevars, closure))
         self.index = 0  # of the next instruction
@@ -45,12 +46,6 @@ class Frame:
         return f"{code.co_filename}:{self.inst.line} in {code.co_name}"
 
     # ---------------------------------------------------------------- stack
-    def push(self, value: Value) -> None:
-        self.stack.append(value)
-
-    def pop(self) -> Value:
-        return self.stack.pop()
-
     def popn(self, n: int) -> list[Value]:
         first = len(self.stack) - n
         items = self.stack[first:]
@@ -64,13 +59,10 @@ class Frame:
         return self.unbound(name) if found is None else found
 
     def unbound(self, name: str) -> NoReturn:
-        free = name in self.code.code.co_freevars
-        kind, scope = ("free", " in enclosing scope") if free else ("local", "")
-        self.ev.throw(
-            NameError if free else UnboundLocalError,
-            f"cannot access {kind} variable '{name}' where it is not associated with a value"
-            + scope,
-        )
+        what = f"variable '{name}' where it is not associated with a value"
+        if name in self.code.code.co_freevars:
+            self.ev.throw(NameError, f"cannot access free {what} in enclosing scope")
+        self.ev.throw(UnboundLocalError, f"cannot access local {what}")
 
     # ---------------------------------------------------------------- arguments
     def bind(self, fn: Function, args: list[Value], kwargs: dict[str, Value]) -> None:

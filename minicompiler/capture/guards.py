@@ -41,20 +41,15 @@ class Guard:
         own = () if self.source is None else (self.source,)
         return (*own, *KINDS[self.kind].others(self.expected))
 
-    @property
-    def pins(self) -> Iterator[Pin]:
-        parts = [self.expected]
-        while parts:
-            part = parts.pop()
-            if isinstance(part, Pin):
-                yield part
-            elif isinstance(part, TensorFacts):
-                yield part.cls
-            elif isinstance(part, tuple | frozenset):
-                parts.extend(part)
-
     def __repr__(self) -> str:
         return f"{self.kind} {self.source or ''} {KINDS[self.kind].tell(self.expected, None)[0]}"
+
+
+def has_died(expected: Any) -> bool:
+    """Something expected by identity no longer exists (the classes of tensors always do)."""
+    if isinstance(expected, tuple | frozenset):
+        return any(map(has_died, expected))
+    return isinstance(expected, Pin) and expected.dead
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,12 +362,12 @@ class GuardSet:
     @property
     def dead(self) -> bool:
         """Something expected by identity no longer exists: the check can never hold again."""
-        return any(pin.dead for guard in self.rows for pin in guard.pins)
+        return any(has_died(guard.expected) for guard in self.rows)
 
     def classes(self) -> dict[Source, Any]:
         """The types that TYPE rows expect."""
         rows = [g for g in self.rows if g.kind == "TYPE"]
-        return {g.source: g.expected.value for g in rows if g.source is not None}
+        return {g.source: g.expected.value for g in rows if g.source and g.expected.value}
 
     def text(self, vector: Sequence[str] | None = None) -> Text:
         """An empty text over the vector, for rows in the order of checking."""

@@ -52,7 +52,7 @@ def nothing(f: Frame, inst: Instruction) -> None:
     """For the interpreter's own book-keeping."""
 
 
-RESUME = NOP = COPY_FREE_VARS = MAKE_CELL = NOT_TAKEN = nothing
+RESUME = NOP = COPY_FREE_VARS = MAKE_CELL = NOT_TAKEN = END_FOR = nothing
 
 
 # ---------------------------------------------------------------- stack
@@ -279,11 +279,10 @@ def FOR_ITER(f: Frame, inst: Instruction) -> None:
     if found is not None:
         f.push(found)
         return
-    f.index = inst.target  # 3.12 and later have END_FOR (and POP_TOP) there
-    f.pop() if VERSION < (3, 12) else f.push(NONE)
+    f.index = inst.target
+    if VERSION < (3, 14):  # later versions have POP_ITER there
+        f.pop()
 
-
-END_FOR = does(2 if VERSION < (3, 13) else 1, lambda ev, *ended: None)
 
 RETURN_VALUE: Handler = lambda f, inst: f.pop()
 
