@@ -107,7 +107,7 @@ class Region:
             )
         if isinstance(made, convert.Skip):
             return None if made.guards is None else cache.Compiled(made.guards, None)
-        return cache.Compiled(made.guards, made.replacement, made.source)
+        return made
 
     def compile_graph(self, gm: fx.GraphModule, example_inputs: list[Any]) -> pipeline.Graph:
         """The graph compiled by the backend; whatever Python it runs is not captured again."""

@@ -10,7 +10,7 @@ import logging
 import operator
 import warnings
 from collections.abc import Callable, Iterator
-from types import FunctionType, GeneratorType
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,8 +19,8 @@ from . import attributes
 from . import data_model as model
 from .calls import PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
 from .frame_hook import MISSING, type_lookup
-from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Obj, Raised, Sequence
-from .values import Set, Stepped, Super, Tensor, Tuple, Value, const_bool, constant, describe, keyed
+from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Obj, Raised
+from .values import Stepped, Super, Tuple, Value, const_bool, constant, describe, keyed
 from .values import new_exception, python_value, refuse
 
 if TYPE_CHECKING:
@@ -173,17 +173,35 @@ rule(bool)(lambda ev, *v: const_bool(bool(v) and model.truth(ev, v[0])))
 rule(abs)(lambda ev, v: model.unary(ev, abs, "__abs__", v))
 
 
-def _number(kind: Any, method: str) -> None:
-    @rule(kind)
-    def convert(ev: "E", *args: Value, **kwargs: Value) -> Value:
-        if args and isinstance(args[0], Obj) and constant(args[0]) is ABSENT:
-            found = model.call_special(ev, args[0], method)
-            return found or refuse(f"{kind.__name__}({describe(args[0])})")
-        return fold(ev, kind, list(args), kwargs)
+def _asks(function: Any, method: str) -> None:
+    """Objects are asked through their classes, as by Python; what has no such method, and other
+    ways of calling the function, Python itself is left to judge."""
+
+    @rule(function)
+    def ask(ev: "E", *args: Value, **kwargs: Value) -> Value:
+        asked = len(args) == 1 and not kwargs and isinstance(args[0], Obj)
+        found = model.call_special(ev, args[0], method) if asked else None
+        return found or fold(ev, function, list(args), kwargs)
 
 
-_number(int, "__int__")
-_number(float, "__float__")
+for _kind in (int, float, str, repr, hash):
+    _asks(_kind, f"__{_kind.__name__}__")
+_PLAIN = (list, tuple, torch.Size, dict, set, frozenset, type)
+PURE |= {*(kind.__repr__ for kind in _PLAIN), tuple.__hash__, frozenset.__hash__}
+rule(object.__str__)(lambda ev, v: RULES[repr](ev, v))
+rule(object.__repr__)(lambda ev, v: refuse(f"the text of {describe(v)}, which names its address"))
+rule(object.__hash__)(lambda ev, v: refuse(f"the hash of {describe(v)}"))
+
+
+def _exception_text(original: Any) -> None:
+    @rule(original)
+    def make(ev: "E", v: Obj) -> Value:
+        made = v.cls.__new__(v.cls, *readable(ev, v.fields["args"], original))
+        return model.fold(ev, original, made)
+
+
+for _slot in {text for c in EXCEPTIONS for text in (c.__str__, c.__repr__)}:
+    _exception_text(_slot)
 
 
 @rule(sum)
@@ -200,49 +218,12 @@ def _pow(ev: "E", a: Value, b: Value, *mod: Value) -> Value:
     return fold(ev, pow, [a, b, *mod], {}) if mod else model.binary(ev, "**", a, b)
 
 
-def _text_rule(function: Any, methods: tuple[str, ...]) -> None:
-    @rule(function)
-    def make(ev: "E", *args: Value, **kwargs: Value) -> Value:
-        if not args:
-            return Const("")
-        v = args[0]
-        if isinstance(v, Tensor):
-            refuse("the text of a tensor")
-        plain = isinstance(v.real, type) and type(v.real).__repr__ is type.__repr__
-        if plain or len(args) > 1 or isinstance(v, Const | Sequence | Dict | Set):
-            return fold(ev, function, list(args), kwargs)
-        if isinstance(v, Obj) and issubclass(v.cls, BaseException):
-            raw = type_lookup(v.cls, methods[0])
-            if type(raw) is not FunctionType:  # BaseException's, or that of KeyError, OSError ...
-                made = v.cls.__new__(v.cls, *readable(ev, v.fields["args"], function))
-                return model.fold(ev, function, made)
-        for method in methods:
-            raw = type_lookup(v.cls, method)
-            if raw not in (object.__str__, object.__repr__):
-                return model.call_special(ev, v, method) or refuse(f"the text of {describe(v)}")
-        return refuse(f"the text of {describe(v)}, which names its address")
-
-
-_text_rule(str, ("__str__", "__repr__"))
-_text_rule(repr, ("__repr__",))
-
-
 rule(format)(lambda ev, v, spec=EMPTY: model.format_(ev, v, None, spec))
 
 
 @rule(str.join)
 def _join(ev: "E", v: Value, items: Value) -> Value:
     return fold(ev, str.join, [v, Tuple(model.unpack(ev, items))], {})
-
-
-@rule(hash)
-def _hash(ev: "E", v: Value) -> Value:
-    if isinstance(v, Const | Tuple) and (found := model.python_of(ev, v)) is not ABSENT:
-        return Const(hash(found))
-    raw = type_lookup(v.cls, "__hash__")
-    if type(raw) is FunctionType and (found := model.call_special(ev, v, "__hash__")):
-        return found
-    return refuse(f"the hash of {describe(v)}")
 
 
 rule(callable)(lambda ev, v: const_bool(type_lookup(v.cls, "__call__") is not MISSING))

@@ -96,15 +96,15 @@ class Compared:
         a, b = self.v.force(self.ev), other.v.force(self.ev)
         if symbol in ("==", "!=") and model.identical(self.ev, a, b):
             return symbol == "=="
-        return model.truth(self.ev, model.compare(self.ev, symbol, a, b))
+        return model.truth(self.ev, model.binary(self.ev, symbol, a, b))
 
     def __repr__(self) -> str:
         v = self.v.force(self.ev)
         return model.text(model.call(self.ev, self.ev.wrap(repr, None), [v], {}))
 
 
-for _symbol, _how in model.COMPARE.items():
-    setattr(Compared, _how[1], functools.partialmethod(Compared.compare, _symbol))
+for _symbol, (_name, _) in model.COMPARE.items():
+    setattr(Compared, f"__{_name}__", functools.partialmethod(Compared.compare, _symbol))
 
 
 def compared(ev: "E", self: Any) -> Any:
@@ -119,7 +119,7 @@ rule(*(_cls.__iter__ for _cls in _ITERATED))(model.native_iter)
 # + a sequence of the same kind; = an item and ~ such a sequence, to be compared.
 READING = {"__len__": "", "__getitem__": "i", "__add__": "+", "__mul__": "n", "__rmul__": "n"}
 READING |= {"copy": "", "index": "=ii", "count": "=", "__contains__": "="}
-READING |= {method: "~" for _, method, _ in model.COMPARE.values()}
+READING |= {f"__{name}__": "~" for name, _ in model.COMPARE.values()}
 WRITING = {"__setitem__": "ix", "__delitem__": "i", "__iadd__": "*", "__imul__": "n", "append": "x"}
 WRITING |= {"appendleft": "x", "extend": "*", "extendleft": "*", "insert": "ix", "pop": "i"}
 WRITING |= {"popleft": "", "clear": "", "reverse": "", "rotate": "i", "remove": "="}
@@ -348,8 +348,7 @@ def _set_rule(name: str, writes: bool) -> Callable[..., Value]:
             return known[found] if name == "pop" else Const(found)
         if writes:
             return self
-        cls = frozenset if issubclass(of.cls, frozenset) else set
-        return Set([known[k] for k in found], cls, python=found)
+        return Set([known[k] for k in found], type(of.python), python=found)
 
     return run
 

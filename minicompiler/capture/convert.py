@@ -1,6 +1,6 @@
 """The entry of capture: one frame, once.
 
-In: a code object, the arguments of this call, and `compile_graph`. Out: `Converted` (a replacement
+In: a code object, the arguments of this call, and `compile_graph`. Out: `Compiled` (a replacement
 function and the guards under which it stands for the frame) or `Skip` (run it eagerly, and why).
 Invariant: nothing that the user can see has happened when this returns.
 """
@@ -8,7 +8,7 @@ Invariant: nothing that the user can see has happened when this returns.
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from .. import report
 from ..errors import Unsupported
 from ..settings import config
 from . import builtin_rules, container_rules, frame_hook, polyfills
+from .cache import Compiled
 from .decode import parameters
 from .emit import Text, Unbuildable
 from .evaluator import Evaluation
@@ -48,13 +49,6 @@ REFUSED_FLAGS = 0x20 | 0x80 | 0x100 | 0x200  # generators and coroutines
 
 
 @dataclass(frozen=True)
-class Converted:
-    replacement: FunctionType
-    guards: GuardSet
-    source: str = ""  # the replacement as text, for reading
-
-
-@dataclass(frozen=True)
 class Skip:
     """`guards`: what was read until capture gave up; None where no call is worth compiling."""
 
@@ -78,7 +72,7 @@ def convert(
     compile_graph: CompileGraph,
     fullgraph: bool = False,
     strict: bool = False,
-) -> Converted | Skip:
+) -> Compiled | Skip:
     """Evaluate the frame symbolically; where that is not possible, again up to the break.
     `strict` lets the compiler's own errors through."""
     if code in LANDINGS:
@@ -172,7 +166,7 @@ def finish(
     found: Value | None,
     attempt: Attempt,
     compile_graph: CompileGraph,
-) -> Converted | Skip:
+) -> Compiled | Skip:
     """Write the replacement: returns `found`, or breaks where the frame stands."""
     record = report.current()
     code = frame.code.code
@@ -203,7 +197,7 @@ def finish(
     if found is None:
         record.count("breaks")
         record.reason(f"{attempt.reason}\n  at {attempt.where}")
-    return Converted(replacement, ev.guards, replacement.text)
+    return Compiled(ev.guards, replacement, replacement.text)
 
 
 def graph_call(

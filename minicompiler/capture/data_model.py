@@ -19,28 +19,20 @@ import torch
 from ..errors import Unsupported
 from . import attributes
 from .frame_hook import MISSING, type_lookup
-from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Generator, Iterator
+from .values import ABSENT, NONE, Const, Dict, Generator, Iterator
 from .values import Method, Obj, Raised, Sequence, Set, Slice, Tensor, Tuple, Value, View
-from .values import constant, describe, is_fixed, new_exception, python_value
+from .values import const_bool, constant, describe, is_fixed, new_exception, python_value
 from .values import refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
 
+# symbol -> the name of the operator, and that of the other operand's
+COMPARE = {"<": ("lt", "gt"), "<=": ("le", "ge"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
+COMPARE |= {">": ("gt", "lt"), ">=": ("ge", "le")}
 SYMBOLS = "+ - * / // % ** @ & | ^ << >>".split()
 NAMES = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
-# symbol -> the function, the one in place, the name of the method
-BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any], str]] = {
-    symbol: (getattr(operator, f"__{name}__"), getattr(operator, f"i{name}"), name)
-    for symbol, name in zip(SYMBOLS, NAMES)
-}
-# symbol -> the function, the method, and that of the other operand
-COMPARE: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
-    symbol: (getattr(operator, name), f"__{name}__", f"__{other}__")
-    for symbol, name, other in zip(
-        "< <= == != > >=".split(), "lt le eq ne gt ge".split(), "gt ge eq ne lt le".split()
-    )
-}
+OPERATORS = COMPARE | {symbol: (name, f"r{name}") for symbol, name in zip(SYMBOLS, NAMES)}
 
 
 # ---------------------------------------------------------------- calls
@@ -112,28 +104,42 @@ def unary(ev: "E", op: Callable[[Any], Any], method: str, v: Value) -> Value:
 
 
 def binary(ev: "E", symbol: str, a: Value, b: Value, inplace: bool = False) -> Value:
-    op, op_in_place, name = BINARY[symbol]
+    """Arithmetic and comparison."""
+    name, reflected = OPERATORS[symbol]
+    op, compares = getattr(operator, f"__{name}__"), symbol in COMPARE
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         other = b if isinstance(a, Tensor) else a
-        sequence = isinstance(other, Sequence)
-        if isinstance(other, Tensor | Const) or not (sequence or has_operator(other, name)):
-            target = op_in_place if inplace and isinstance(a, Tensor) else op
+        if compares:
+            in_graph = isinstance(other, Tensor | Const) and constant(other) is not None
+        else:
+            unknown = not isinstance(other, Sequence) and not has_operator(other, name)
+            in_graph = isinstance(other, Tensor | Const) or unknown
+        if in_graph:
+            target = getattr(operator, f"i{name}") if inplace and isinstance(a, Tensor) else op
             return ev.graph.call(ev, target, [a, b])
+        if symbol in ("==", "!="):  # Tensor.__eq__ of something strange is False
+            return const_bool(symbol == "!=")
+        if compares:
+            refuse(f"compares a tensor with {describe(other)}")
     if isinstance(a, Const) and isinstance(b, Const):
         return fold(ev, op, a.value, b.value)
     if isinstance(a.real, str | bytes) and symbol == "%":
         return call_special(ev, a, "__mod__", b) or NONE
-    tries = [(a, f"__{name}__", b), (b, f"__r{name}__", a)]
-    overrides = type_lookup(b.cls, f"__r{name}__") is not type_lookup(a.cls, f"__r{name}__")
-    if issubclass(b.cls, a.cls) and b.cls is not a.cls and overrides:
+    tries = [(a, f"__{name}__", b), (b, f"__{reflected}__", a)]
+    own = type_lookup(b.cls, f"__{reflected}__") is not type_lookup(a.cls, f"__{reflected}__")
+    if issubclass(b.cls, a.cls) and b.cls is not a.cls and (own or compares):
         tries.reverse()
-    if b.cls is a.cls:
+    if b.cls is a.cls and not compares:
         del tries[1]
     if inplace:
         tries.insert(0, (a, f"__i{name}__", b))
     if (found := first_answer(ev, tries)) is not None:
         return found
+    if symbol in ("==", "!="):
+        return const_bool(identical(ev, a, b) == (symbol == "=="))
     kinds = f"'{a.cls.__name__}' and '{b.cls.__name__}'"
+    if compares:
+        ev.throw(TypeError, f"'{symbol}' not supported between instances of {kinds}")
     more = "=" if inplace else ""
     ev.throw(TypeError, f"unsupported operand type(s) for {symbol}{more}: {kinds}")
 
@@ -171,28 +177,6 @@ def read(ev: "E", v: Value) -> list[Value]:
 def read_all(ev: "E", v: Value) -> None:
     for item in v.values(ev) if isinstance(v, Dict) else read(ev, v):
         read_all(ev, item)
-
-
-def compare(ev: "E", symbol: str, a: Value, b: Value) -> Value:
-    op, method, reflected = COMPARE[symbol]
-    if isinstance(a, Tensor) or isinstance(b, Tensor):
-        other = b if isinstance(a, Tensor) else a
-        if isinstance(other, Tensor | Const) and getattr(other, "value", 0) is not None:
-            return ev.graph.call(ev, op, [a, b])
-        if symbol in ("==", "!="):  # Tensor.__eq__ of something strange is False
-            return FALSE if symbol == "==" else TRUE
-        refuse(f"compares a tensor with {describe(other)}")
-    if isinstance(a, Const) and isinstance(b, Const):
-        return fold(ev, op, a.value, b.value)
-    tries = [(a, method, b), (b, reflected, a)]
-    if issubclass(b.cls, a.cls) and b.cls is not a.cls:
-        tries.reverse()
-    if (found := first_answer(ev, tries)) is not None:
-        return found
-    if symbol in ("==", "!="):
-        return TRUE if identical(ev, a, b) == (symbol == "==") else FALSE
-    kinds = f"'{a.cls.__name__}' and '{b.cls.__name__}'"
-    ev.throw(TypeError, f"'{symbol}' not supported between instances of {kinds}")
 
 
 def identical(ev: "E", a: Value, b: Value) -> bool:

@@ -218,7 +218,7 @@ STORE_SLICE = does(
 
 def COMPARE_OP(f: Frame, inst: Instruction) -> None:
     left, right = f.popn(2)
-    found = model.compare(f.ev, inst.argval.removeprefix("bool(").removesuffix(")"), left, right)
+    found = model.binary(f.ev, inst.argval.removeprefix("bool(").removesuffix(")"), left, right)
     as_bool = VERSION >= (3, 13) and inst.arg & 16  # a jump follows that knows True and False only
     f.push(const_bool(model.truth(f.ev, found)) if as_bool else found)
 

@@ -15,7 +15,7 @@ from torch import fx
 
 from minicompiler import report
 from minicompiler.capture import cache, frame_hook
-from minicompiler.capture.convert import Converted, Skip, convert
+from minicompiler.capture.convert import Skip, convert
 from minicompiler.settings import overriding
 
 
@@ -62,9 +62,8 @@ def capture(fn: Callable[..., Any], run: Run, **options: Any) -> Callable[..., A
             if isinstance(made, Skip):
                 run.skips.append(f"{code.co_name}: {made.reason}")
                 return None if made.guards is None else cache.Compiled(made.guards, None)
-            assert isinstance(made, Converted)
             run.frames += 1
-            run.texts.append(made.source)
+            run.texts.append(str(made.artefact))
             run.guards += len(made.guards)
             return cache.Compiled(made.guards, made.replacement, object())
 

@@ -1,5 +1,6 @@
 """What special methods return is what Python makes of it, errors included."""
 
+import collections
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 import torch
 
 import minicompiler
+from tests.capture.check import check_against_eager
 
 USES: dict[str, Callable[[Any], Any]] = {
     "__bool__": lambda b: 1 if b else 2,
@@ -48,3 +50,43 @@ def test_what_it_returns(name: str, answer: Any) -> None:
 
     minicompiler.reset()
     assert seen(minicompiler.compile(f, backend="eager")) == seen(f)
+
+
+class Told(collections.namedtuple("Told", "a b")):
+    def __repr__(self) -> str:
+        return "told " + super().__repr__()
+
+
+class Asked(ValueError):
+    def __int__(self) -> int:
+        return 3
+
+    def __hash__(self) -> int:
+        return 7
+
+    def __str__(self) -> str:
+        return "asked " + super().__str__()
+
+
+def test_builtins_ask_the_class() -> None:
+    """Also where the class hands on to the builtin one; a frozenset's text is not a set's."""
+
+    def f(x: torch.Tensor) -> Any:
+        v = Asked("why")
+        told = [
+            repr(Told(1, 2)),
+            f"{Told(1, 2)}",
+            int(v),
+            hash(v),
+            str(v),
+            repr(v),
+            str(KeyError(1)),
+        ]
+        told += [repr(frozenset([1])), repr({1}), str([1, (2,)]), repr(int), str(), int("12", 8)]
+        try:
+            hash([1])
+        except TypeError as error:
+            told.append(str(error))
+        return x + 1, told
+
+    check_against_eager(f, torch.ones(2), graphs=1, breaks=0)

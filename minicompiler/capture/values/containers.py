@@ -254,7 +254,8 @@ class Set(Obj):
     def __init__(self, items: Iterable[Value], cls: type = set, python: Any = None) -> None:
         super().__init__(cls)
         known = keyed(items)
-        self.python: set[Any] = set(list(known)) if python is None else python
+        base: Any = frozenset if issubclass(cls, frozenset) else set
+        self.python = base(list(known)) if python is None else python
         self.items = {k: known[k] for k in self.python}
         self.changed = False
 
@@ -270,9 +271,12 @@ class Set(Obj):
         return found
 
     def constant(self) -> Any:
+        if self.cls not in (set, frozenset):
+            raise NotConstant
         items = [i.constant() for i in self.items.values()]
         # of literals the very set, as a copy may have another order: what reads it changes nothing
-        return self.python if all(isinstance(v, Const) for v in self.items.values()) else set(items)
+        literal = all(isinstance(v, Const) for v in self.items.values())
+        return self.python if literal else self.cls(items)
 
     def ordered(self) -> list[Value]:
         """Items in Python's order. An outside set has an order that no guard speaks of."""
