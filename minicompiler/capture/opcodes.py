@@ -74,7 +74,7 @@ LOAD_SMALL_INT = LOAD_CONST_IMMORTAL = LOAD_CONST_MORTAL = LOAD_CONST
 
 
 RETURN_CONST: Handler = lambda f, inst: f.ev.wrap(inst.argval, None)
-LOAD_FAST: Handler = lambda f, inst: f.push(f.local(inst.argval))
+LOAD_FAST: Handler = lambda f, inst: f.push(f.cells.get(inst.argval) or f.local(inst.argval))
 
 
 LOAD_FAST_CHECK = LOAD_FAST_BORROW = LOAD_FAST
@@ -131,7 +131,7 @@ def DELETE_GLOBAL(f: Frame, inst: Instruction) -> None:
         f.ev.throw(NameError, f"name '{inst.argval}' is not defined")
 
 
-LOAD_CLOSURE: Handler = lambda f, inst: f.push(f.cells[inst.argval])
+LOAD_CLOSURE = LOAD_FAST  # as it is called from 3.13 on
 
 
 def LOAD_DEREF(f: Frame, inst: Instruction) -> None:
@@ -392,7 +392,7 @@ CALL: Handler = lambda f, inst: call(f, inst.arg, inst.kwnames)
 
 
 def CALL_KW(f: Frame, inst: Instruction) -> None:
-    call(f, inst.arg, python_value(f.pop()))
+    call(f, inst.arg, tuple(map(python_value, model.unpack(f.ev, f.pop()))))
 
 
 def call(f: Frame, n: int, names: tuple[str, ...]) -> None:

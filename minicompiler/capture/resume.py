@@ -139,8 +139,10 @@ def _body(
                     yield target
             if raw in leave:
                 yield from [Instr("LOAD_CONST", True), Instr(IF_TRUE, leave[raw])]
-            if isinstance(item.arg, CellVar):
-                item = Instr(item.name, FreeVar(item.arg.name), location=item.location)
+            closed = item.arg if item.name == "LOAD_FAST" else None  # 3.13: a parameter's cell
+            name = item.arg.name if isinstance(item.arg, CellVar) else closed
+            if name in decoded.code.co_cellvars:
+                item = Instr(item.name, FreeVar(name), location=item.location)
             if rewrite and raw == entry_raw:
                 yield from _without_method(item)
                 continue
