@@ -141,7 +141,7 @@ def _body(
                 yield from [Instr("LOAD_CONST", True), Instr(IF_TRUE, leave[raw])]
             closed = item.arg if item.name == "LOAD_FAST" else None  # 3.13: a parameter's cell
             name = item.arg.name if isinstance(item.arg, CellVar) else closed
-            if name in decoded.code.co_cellvars:
+            if isinstance(name, str) and name in decoded.code.co_cellvars:
                 item = Instr(item.name, FreeVar(name), location=item.location)
             if rewrite and raw == entry_raw:
                 yield from _without_method(item)
