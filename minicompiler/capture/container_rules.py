@@ -82,7 +82,9 @@ def _contents(self: Sequence) -> Any:
     return self.contents if isinstance(self, List) else tuple(self.contents)
 
 
-def _like(self: Sequence, v: Value) -> bool:
+def _like(self: Any, v: Value) -> bool:
+    if isinstance(self, Dict):
+        return isinstance(v, Dict) and v.cls is not MappingProxyType
     return isinstance(v, Sequence) and isinstance(_contents(v), type(_contents(self)))
 
 
@@ -108,6 +110,10 @@ for _symbol, (_name, _) in model.COMPARE.items():
 
 
 def compared(ev: "E", self: Any) -> Any:
+    if isinstance(self, Dict):
+        self.list_all(ev)
+        kind: Any = OrderedDict if issubclass(self.cls, OrderedDict) else dict
+        return kind((k, Compared(ev, v)) for k, (_, v) in self.items.items())
     return type(_contents(self))(Compared(ev, i) for i in self.contents)
 
 
@@ -135,7 +141,7 @@ ARGUMENTS: dict[str, Callable[["E", Sequence, Value], Any]] = {
 
 
 def _sequence_rule(original: Any, method: Any, takes: str, writes: bool) -> None:
-    def run(ev: "E", self: Sequence, *args: Value) -> Value | None:
+    def run(ev: "E", self: Any, *args: Value) -> Any:
         if len(args) > len(takes):
             refuse(f"this way of calling {method.__qualname__}")
         given = [ARGUMENTS[kind](ev, self, v) for kind, v in zip(takes, args)]
@@ -143,14 +149,15 @@ def _sequence_rule(original: Any, method: Any, takes: str, writes: bool) -> None
             given[1] = model.unpack(ev, args[1])
         if any(g is NO for g in given):
             return NOT_IMPLEMENTED
-        contents = self.touch(ev) if writes and isinstance(self, List) else _contents(self)
         if takes[:1] in ("=", "~"):
             items = compared(ev, self)
             found = model.attempt(ev, method, items, *given)
             if writes:
+                contents = self.touch(ev)
                 contents.clear()
                 contents.extend(item.v for item in items)
             return Const(found)
+        contents = self.touch(ev) if writes and isinstance(self, List) else _contents(self)
         found = model.attempt(ev, method, contents, *given)
         if found is contents:
             return self
@@ -172,6 +179,8 @@ for _cls in (list, tuple, deque, torch.Size):
         if hasattr(_cls, _name):
             _method = getattr(tuple if _cls is torch.Size else _cls, _name)
             _sequence_rule(getattr(_cls, _name), _method, _takes, _name in WRITING)
+for _method in (dict.__eq__, dict.__ne__, OrderedDict.__eq__, OrderedDict.__ne__):
+    _sequence_rule(_method, _method, "~", False)
 PURE.add(torch.Size.numel)
 
 
@@ -230,44 +239,33 @@ def _dict_getitem(ev: "E", self: Dict, key: Value) -> Value:
     return found or ev.throw(KeyError, key)
 
 
-@rule(dict.get, MappingProxyType.get)
-def _get(ev: "E", self: Dict, key: Value, default: Value = NONE) -> Value:
-    return self.get(ev, key) or default
-
-
-def _dict_equality(kind: Any) -> None:
-    @rule(kind.__eq__)
-    def equal(ev: "E", self: Dict, other: Value) -> Value:
-        if not isinstance(other, Dict) or other.cls is MappingProxyType:
-            return NOT_IMPLEMENTED
-        made = []
-        for of in (self, other):
-            of.list_all(ev)
-            cls: Any = OrderedDict if issubclass(of.cls, OrderedDict) else dict
-            made.append(cls((k, Compared(ev, v)) for k, (_, v) in of.items.items()))
-        return Const(model.attempt(ev, kind.__eq__, *made))
-
-
-_dict_equality(dict)
-_dict_equality(OrderedDict)
+rule(dict.get, MappingProxyType.get)(lambda ev, self, k, default=NONE: self.get(ev, k) or default)
 rule(dict.__setitem__, OrderedDict.__setitem__)(lambda ev, self, k, v: self.set(ev, k, v))
+
+
+@rule(dict.pop, OrderedDict.pop)
+def _dict_pop(ev: "E", self: Dict, key: Value, default: Value | None = None) -> Value:
+    return self.delete(ev, key) or default or ev.throw(KeyError, key)
+
+
+@rule(dict.popitem, OrderedDict.popitem)
+def _popitem(ev: "E", self: Dict, last: Value = TRUE) -> Value:
+    keys = self.keys(ev) or ev.throw(KeyError, "popitem(): dictionary is empty")
+    key = keys[-1 if model.truth(ev, last) else 0]
+    return Tuple([key, _dict_pop(ev, self, key)])
 
 
 @rule(dict.__delitem__, OrderedDict.__delitem__)
 def _dict_delitem(ev: "E", self: Dict, key: Value) -> None:
-    if not self.delete(ev, key):
-        ev.throw(KeyError, key)
+    _dict_pop(ev, self, key)
 
 
 @rule(OrderedDict.move_to_end)
 def _move_to_end(ev: "E", self: Dict, key: Value, last: Value = TRUE) -> None:
-    if self.get(ev, key) is None:
-        ev.throw(KeyError, key)
     self.list_all(ev)
-    k = key_of(key)
-    moved = {k: self.items[k]}
-    rest = {other: item for other, item in self.items.items() if other != k}
-    self.rebuild(ev, rest | moved if model.truth(ev, last) else moved | rest)
+    moved = {k: pair for k, pair in self.items.items() if k == key_of(key)}
+    _dict_pop(ev, self, key)
+    self.rebuild(ev, self.items | moved if model.truth(ev, last) else moved | self.items)
 
 
 @rule(dict.clear, OrderedDict.clear)

@@ -22,6 +22,8 @@ ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 ENDS |= {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
 
 
+# 3.11 has conditional jumps for either way; here they are named as later ones.
+EITHER_WAY = re.compile("(?<=POP_JUMP)_(FORWARD|BACKWARD)(?=_IF)")
 # what LOAD_FAST, STORE_FAST_LOAD_FAST etc. do, one after the other
 FAST = re.compile("(LOAD|STORE|DELETE)_FAST")
 
@@ -75,9 +77,8 @@ class Code:
             if inst.opname in PREFIXES:
                 continue
             index, first = len(self.instructions), parts[0].offset
-            made = Instruction(
-                inst.opname, inst.opcode, inst.arg or 0, inst.argval, first, index, raw, line
-            )
+            name, arg = EITHER_WAY.sub("", inst.opname), inst.arg or 0
+            made = Instruction(name, inst.opcode, arg, inst.argval, first, index, raw, line)
             for names in (part.arg for part in parts if part.opname == "KW_NAMES"):
                 made.kwnames = self.code.co_consts[names or 0]
             raw += sum(part.opname != "EXTENDED_ARG" for part in parts)

@@ -303,28 +303,26 @@ def replay(t: Text, of: Obj | Call) -> None:
     t.after += [set_slot(t, name, field, of.fields[field]) for field in of.written]
 
 
+def rebuild(kind: Any, of: Any, items: dict[Any, Any]) -> None:
+    """Gives a dictionary these items, in this order. It may be a module's namespace that another
+    thread reads: what stays is gone for no moment, unless its order is new."""
+    for key in [k for k in kind.keys(of) if k not in items]:
+        kind.__delitem__(of, key)
+    if any(a is not b for a, b in zip(kind.keys(of), items)):
+        kind.clear(of)
+    for key, value in items.items():
+        kind.__setitem__(of, key, value)
+
+
 def replay_dict(t: Text, of: Dict) -> None:
-    owner = of.owner
-    if owner is not None and not isinstance(owner.real, ModuleType):
-        name = t.value(owner)
-        for key in of.deleted.values():
-            t.after.append(f"{t.const(object)}.__delattr__({name}, {t.value(key)})")
-        for k in of.stored:
-            pair = ", ".join(map(t.value, of.items[k]))
-            t.after.append(f"{t.const(object)}.__setattr__({name}, {pair})")
-        if of.rebuilt:
-            refuse("rebuilds the __dict__ of an object")
-        return
-    name, kind = t.value(of), t.const(dict_type(of.cls))
+    owner = of.owner if of.owner and not isinstance(of.owner.real, ModuleType) else None
+    name, kind = t.value(owner or of), t.const(dict_type(of.cls))
     if of.rebuilt:
-        pairs = t.pairs(of)
-        t.after.append(f"{kind}.clear({name})")
-    else:
-        for key in of.deleted.values():
-            t.after.append(f"{kind}.__delitem__({name}, {t.value(key)})")
-        pairs = [(t.value(k), t.value(x)) for k, x in (of.items[k] for k in of.stored)]
-    for key_text, value_text in pairs:
-        if of.cls is dict:
-            t.after.append(f"{name}[{key_text}] = {value_text}")
-        else:
-            t.after.append(f"{kind}.__setitem__({name}, {key_text}, {value_text})")
+        space = f"{t.const(own_dict)}({name})" if owner else name
+        pairs = ", ".join(f"{k}: {x}" for k, x in t.pairs(of))
+        t.after.append(f"{t.const(rebuild)}({kind}, {space}, {{{pairs}}})")
+        return
+    setter = f"{t.const(object)}.__setattr__" if owner else f"{kind}.__setitem__"
+    for key, value in [map(t.value, of.items[k]) for k in of.stored]:
+        plain = of.cls is dict and not owner
+        t.after.append(f"{name}[{key}] = {value}" if plain else f"{setter}({name}, {key}, {value})")

@@ -262,10 +262,6 @@ def is_none(f: Frame, value: Value) -> bool:
 
 POP_JUMP_IF_TRUE, POP_JUMP_IF_FALSE = branch(truth, on=True), branch(truth, on=False)
 POP_JUMP_IF_NONE, POP_JUMP_IF_NOT_NONE = branch(is_none, on=True), branch(is_none, on=False)
-POP_JUMP_FORWARD_IF_TRUE = POP_JUMP_BACKWARD_IF_TRUE = POP_JUMP_IF_TRUE
-POP_JUMP_FORWARD_IF_FALSE = POP_JUMP_BACKWARD_IF_FALSE = POP_JUMP_IF_FALSE
-POP_JUMP_FORWARD_IF_NONE = POP_JUMP_BACKWARD_IF_NONE = POP_JUMP_IF_NONE
-POP_JUMP_FORWARD_IF_NOT_NONE = POP_JUMP_BACKWARD_IF_NOT_NONE = POP_JUMP_IF_NOT_NONE
 JUMP_IF_TRUE_OR_POP = branch(truth, on=True, keep=True)
 JUMP_IF_FALSE_OR_POP = branch(truth, on=False, keep=True)
 

@@ -41,7 +41,6 @@ in_python = without("_operator", "operator")
 for _name in in_python.__all__:
     POLYFILLS[getattr(operator, _name)] = getattr(in_python, _name)
 POLYFILLS[type({}.items()).__contains__] = collections.abc.Sequence.__contains__
-missing = object()
 
 
 # ---------------------------------------------------------------- builtins
@@ -83,26 +82,6 @@ def setdefault(self: Any, key: Any, default: Any = None) -> Any:
     return dict.__getitem__(self, key)
 
 
-@replaces(dict.pop, collections.OrderedDict.pop)
-def pop(self: Any, key: Any, default: Any = missing) -> Any:
-    if dict.__contains__(self, key):
-        value = dict.__getitem__(self, key)
-        dict.__delitem__(self, key)
-        return value
-    if default is missing:
-        raise KeyError(key)
-    return default
-
-
-@replaces(dict.popitem, collections.OrderedDict.popitem)
-def popitem(self: Any, last: bool = True) -> Any:
-    keys = list(dict.keys(self))
-    if not keys:
-        raise KeyError("popitem(): dictionary is empty")
-    key = keys[-1 if last else 0]
-    return key, dict.pop(self, key)
-
-
 @replaces(dict.__or__, collections.OrderedDict.__or__, collections.defaultdict.__or__)
 def dict_or(self: Any, other: Any) -> Any:
     if not isinstance(other, dict):
@@ -118,7 +97,7 @@ def dict_ior(self: Any, other: Any) -> Any:
     return self
 
 
-@replaces(object.__ne__, dict.__ne__, collections.OrderedDict.__ne__)
+@replaces(object.__ne__)
 def not_equal(self: Any, other: Any) -> Any:
     cls: Any = type(self)
     equal = cls.__eq__(self, other)

@@ -87,23 +87,20 @@ def call_operator(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value
 
 
 # ---------------------------------------------------------------- attributes of tensors
-# Properties that are views or copies: a node each.
-VIEWS = ("T", "mT", "H", "mH", "real", "imag")
-CONSTANTS = """shape dtype device ndim layout is_cuda is_cpu is_sparse is_quantized is_meta is_mps
-requires_grad is_leaf itemsize nbytes names is_nested is_mkldnn is_xpu is_xla""".split()
+# What the fake knows: constants, and views or copies, each of which is a node.
+PROPERTIES = """shape dtype device ndim layout is_cuda is_cpu is_sparse is_quantized is_meta is_mps
+requires_grad is_leaf itemsize nbytes names is_nested is_mkldnn is_xpu is_xla T mT H mH real
+imag""".split()
 
 
 def tensor_attribute(ev: "E", v: Tensor, name: str) -> Value:
-    if name in CONSTANTS:
-        if name == "is_leaf":
-            known_as_leaf(v)
-        return ev.wrap(getattr(v.fake, name), None)
+    if name in ("is_leaf", "grad_fn"):
+        known_as_leaf(v)
+    if name in PROPERTIES:
+        return ev.graph.call(ev, getattr, [v, Const(name)])
     if name == "data":
         return ev.graph.call(ev, "detach", [v])
-    if name in VIEWS:
-        return ev.graph.call(ev, getattr, [v, Const(name)])
     if name == "grad_fn":
-        known_as_leaf(v)
         return NONE if v.fake.grad_fn is None else refuse("looks at grad_fn")
     if name == "grad":
         return tensor_grad(ev, v)

@@ -266,3 +266,33 @@ def test_exceptions_leave_the_world_as_eager_does():
         return x + 1
 
     check_against_eager(f, x(), [], calls=3)
+
+
+class Kept:
+    def __init__(self) -> None:
+        self.a, self.b, self.c = 1, 2, 3
+
+
+def test_deleted_and_stored_again():
+    """Such a key comes last, in a dictionary and among the attributes of an object."""
+
+    def f(x, d, o, kept):
+        d["n"] = d.get("n", 0) + 1
+        a = d.pop("a")
+        d["a"] = a
+        last = d.popitem(), d.pop("gone", 5)
+        d["z"] = last
+        o.move_to_end(True, last=False)
+        first = o.popitem(last=False)
+        o[first[0]] = first[1]
+        b = kept.b
+        del kept.b
+        kept.d, kept.b = x + 1, b
+        del kept.d
+        try:
+            o.move_to_end("gone")
+        except KeyError as error:
+            return x * 2, str(error), d == dict(d), d != o, o == collections.OrderedDict(o)
+
+    o = collections.OrderedDict([("k", 0), (1, 1), ("m", 2)])
+    check_against_eager(f, torch.ones(2), {"a": 1, "b": 2}, o, Kept(), calls=1, graphs=1, breaks=0)

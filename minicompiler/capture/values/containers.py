@@ -138,7 +138,6 @@ class Dict(Obj):
         super().__init__(cls, real, source)
         self.items: dict[Any, tuple[Value, Value]] = {}
         self.unread = None if real is ABSENT else real
-        self.deleted: dict[Any, Value] = {}
         self.stored: dict[Any, None] = {}
         self.rebuilt = False
         self.owner: Obj | None = None  # whose attributes these are
@@ -208,18 +207,13 @@ class Dict(Obj):
         self.stored[k] = None
         self.items[k] = (self.items[k][0] if k in self.items else key, value)
 
-    def delete(self, ev: "E", key: Value) -> bool:
-        """False where there is no such key."""
-        if self.get(ev, key) is None:
-            return False
-        ev.effects.touch(self)
-        k = key_of(key)
-        self.list_all(ev)  # a later store of this key comes last: order is ours from here on
-        del self.items[k]
-        self.stored.pop(k, None)
-        if not self.is_new and k in map(real_key, keys_of(self.real)):
-            self.deleted[k] = key
-        return True
+    def delete(self, ev: "E", key: Value) -> Value | None:
+        """The value that was there; None where there is no such key."""
+        if (found := self.get(ev, key)) is not None:
+            self.list_all(ev)  # a later store of this key comes last: order is ours from here on
+            k = key_of(key)
+            self.rebuild(ev, {other: pair for other, pair in self.items.items() if other != k})
+        return found
 
     def rebuild(self, ev: "E", items: dict[Any, tuple[Value, Value]]) -> None:
         """Replace the contents, order included."""
