@@ -6,7 +6,7 @@ Windows above `MOST` elements stay with the library's kernel.
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -106,26 +106,24 @@ def _share(w: Windows, total: Any, count_padding: bool = True, divisor: int | No
     return total / divisor if divisor else total
 
 
-def _avg_pool(dims: int) -> Rule:
-    @in_float32
-    def f(
-        x: Any, kernel: Any, stride: Any = (), pad: Any = 0, ceil: Any = False, *rest: Any
+def _avg_pool(dims: int) -> tuple[Rule, Rule]:
+    def pool(
+        grad: Any,
+        x: Any,
+        kernel: Any,
+        stride: Any = (),
+        pad: Any = 0,
+        ceil: Any = False,
+        *rest: Any,
     ) -> Any:
         w = Windows(dims, x, kernel, stride, pad, 1, ceil)
         if not w.supported:
             return NotImplemented
+        if grad is not None:
+            return w.spread(_share(w, grad, *rest))
         return _share(w, sum(part for _, part in w.seen(0.0)), *rest)
 
-    return f
-
-
-def _avg_pool_backward(dims: int) -> Rule:
-    @in_float32
-    def f(grad: Any, x: Any, kernel: Any, stride: Any, pad: Any, ceil: Any, *rest: Any) -> Any:
-        w = Windows(dims, x, kernel, stride, pad, 1, ceil)
-        return w.spread(_share(w, grad, *rest)) if w.supported else NotImplemented
-
-    return f
+    return in_float32(lambda *args: pool(None, *args)), pool
 
 
 def _max_pool(dims: int) -> Rule:
@@ -157,7 +155,6 @@ def _max_pool(dims: int) -> Rule:
 
 
 def _max_pool_backward(dims: int) -> Rule:
-    @in_float32
     def f(grad: Tensor, x: Tensor, *settings: Any) -> Any:
         zeros, places = torch.zeros_like(x).flatten(-dims), settings[-1].flatten(-dims)
         return zeros.scatter_add(-1, places, grad.flatten(-dims)).reshape(x.shape)
@@ -172,7 +169,6 @@ def _adaptive_avg_pool2d(x: Tensor, output_size: list[int]) -> Any:
     return x.reshape([*x.shape[:-2], oh, h // oh, ow, w // ow]).mean([-3, -1])
 
 
-@in_float32
 def _adaptive_avg_pool2d_backward(grad: Tensor, x: Tensor) -> Any:
     (h, w), (oh, ow) = x.shape[-2:], grad.shape[-2:]
     if not oh or not ow or h % oh or w % ow:
@@ -183,67 +179,53 @@ def _adaptive_avg_pool2d_backward(grad: Tensor, x: Tensor) -> Any:
 
 # ------------------------------------------------------------------------- padding and resizing
 
-Where = list[Tensor | None]  # an index for aten.index: one a dimension, the trailing ones given
 
-
-def _border(pad: list[int], x: Tensor, reflect: bool) -> Where:
-    """For each padded dimension, which element of x stands at each place of the result."""
-    dims = len(pad) // 2
-    where: Where = [None] * (x.ndim - dims)
-    for d in range(dims):
-        n = x.shape[d - dims]
-        before, after = pad[2 * (dims - 1 - d)], pad[2 * (dims - 1 - d) + 1]
-        i = torch.arange(-before, n + after, device=x.device)
-        inside = (n - 1) - torch.abs((n - 1) - torch.abs(i)) if reflect else i.clamp(0, n - 1)
-        where.append(along(inside, d, dims))
-    return where
+def _border(reflect: bool, d: int, n: int, device: Any, pad: list[int]) -> Tensor:
+    before, after = pad[-2 * d - 2], pad[-2 * d - 1]
+    i = torch.arange(-before, n + after, device=device)
+    return (n - 1) - torch.abs((n - 1) - torch.abs(i)) if reflect else i.clamp(0, n - 1)
 
 
 def _nearest(
-    sizes: list[int], x_sizes: list[int], scales: Any, offset: float, like: Tensor
-) -> Where:
-    dims = len(sizes)
-    where: Where = [None] * (like.ndim - dims)
-    for d, (out, n, scale) in enumerate(zip(sizes, x_sizes, scales or [None] * dims)):
-        i = torch.arange(out, dtype=torch.float32, device=like.device)
-        source = torch.floor((i + offset) * (1.0 / scale if scale else n / out))
-        index = torch.clamp_max(source, n - 1).to(torch.int64)
-        where.append(along(index, d, dims))
-    return where
+    offset: float, d: int, n: int, device: Any, sizes: list[int], *scales: float | None
+) -> Tensor:
+    i = torch.arange(sizes[d], dtype=torch.float32, device=device)
+    step = 1.0 / scale if scales and (scale := scales[d]) else n / sizes[d]
+    return torch.clamp_max(torch.floor((i + offset) * step), n - 1).to(torch.int64)
 
 
-@in_float32
-def _add_up(size: list[int], where: Where, grad: Tensor) -> Any:
-    """The gradient of picking elements: each gains what was picked from it."""
-    return aten.index_put.default(grad.new_zeros(size), where, grad, True)
+def _picking(dims: int, one: Callable[..., Tensor], *kind: Any) -> tuple[Rule, Rule]:
+    """Each place of the result shows an element of the image, in the gradient each element gains
+    what was picked from it. `one(*kind, d, n, device, ...)`: which elements, along dimension d."""
 
+    def where(x: Tensor, shape: Sequence[int], *how: Any) -> list[Tensor | None]:
+        picked = (one(*kind, d, shape[d - dims], x.device, *how) for d in range(dims))
+        return [None] * (x.ndim - dims) + [along(at, d, dims) for d, at in enumerate(picked)]
 
-def _padding_rules(reflect: bool) -> tuple[Rule, Rule]:
-    forward = lambda x, pad: aten.index.Tensor(x, _border(pad, x, reflect))
-    return forward, lambda grad, x, pad: _add_up(list(x.shape), _border(pad, x, reflect), grad)
+    def forward(x: Tensor, *how: Any) -> Any:
+        return aten.index.Tensor(x, where(x, x.shape, *how))
 
-
-def _nearest_rules(dims: int, offset: float) -> tuple[Rule, Rule]:
-    def forward(x: Tensor, sizes: list[int], *scales: Any) -> Any:
-        return aten.index.Tensor(x, _nearest(sizes, list(x.shape[-dims:]), scales, offset, x))
-
-    def backward(grad: Tensor, sizes: list[int], size: list[int], *scales: Any) -> Any:
-        return _add_up(size, _nearest(sizes, size[-dims:], scales, offset, grad), grad)
+    def backward(grad: Tensor, first: Any, second: Any, *scales: Any) -> Any:
+        # padding is given the image and the widths, resizing the new and the old sizes
+        shape, how = (first.shape, second) if isinstance(first, Tensor) else (second, first)
+        places = where(grad, shape, how, *scales)
+        return aten.index_put.default(grad.new_zeros(shape), places, grad, True)
 
     return forward, backward
 
 
-def _both(name: str, rules: tuple[Rule, Rule]) -> None:
-    rule(name)(rules[0])
-    rule(f"{name}_backward")(rules[1])
+def _both(name: str, forward: Rule, backward: Rule) -> None:
+    """Gradients add up in float32."""
+    rule(name)(forward)
+    rule(f"{name}_backward", half=False)(backward)
 
 
 for _d in (1, 2, 3):
     if _d > 1:
-        _both(f"avg_pool{_d}d", (_avg_pool(_d), _avg_pool_backward(_d)))
-        _both(f"max_pool{_d}d_with_indices", (_max_pool(_d), _max_pool_backward(_d)))
-    _both(f"reflection_pad{_d}d", _padding_rules(reflect=True))
-    _both(f"replication_pad{_d}d", _padding_rules(reflect=False))
-    _both(f"upsample_nearest{_d}d", _nearest_rules(_d, 0.0))
-    _both(f"_upsample_nearest_exact{_d}d", _nearest_rules(_d, 0.5))
-_both("_adaptive_avg_pool2d", (_adaptive_avg_pool2d, _adaptive_avg_pool2d_backward))
+        _both(f"avg_pool{_d}d", *_avg_pool(_d))
+        _both(f"max_pool{_d}d_with_indices", _max_pool(_d), _max_pool_backward(_d))
+    _both(f"reflection_pad{_d}d", *_picking(_d, _border, True))
+    _both(f"replication_pad{_d}d", *_picking(_d, _border, False))
+    _both(f"upsample_nearest{_d}d", *_picking(_d, _nearest, 0.0))
+    _both(f"_upsample_nearest_exact{_d}d", *_picking(_d, _nearest, 0.5))
+_both("_adaptive_avg_pool2d", _adaptive_avg_pool2d, _adaptive_avg_pool2d_backward)

@@ -14,7 +14,7 @@ from ..errors import InternalError
 from ..symbolic.expr import Add, Const, Expr, Mul, Symbol, sym
 from ..symbolic.ranges import bounds, index_range
 from . import nodes as ir
-from .dtypes import DtypeHandler
+from .dtypes import DtypeHandler, visit
 from .ops import HALF, HALF_OPS, OPS, allows, handling
 
 
@@ -55,7 +55,7 @@ class BodyChecker(DtypeHandler):
         self.ranges = dict(zip((*index, *folded_index), map(index_range, sizes)))
         self.symbols = scope.symbols | self.ranges.keys()
         self.empty = any(size == 0 for size in sizes)  # then nothing is loaded
-        self.own_index: Expr | None = None  # the element that the loop is writing
+        self.overwritten: set[Expr] = set()  # where it loads the buffer that it writes into
         self.masks = 0
 
     def known(self, index: Expr) -> None:
@@ -67,8 +67,8 @@ class BodyChecker(DtypeHandler):
         if buffer not in self.layouts:
             raise Fault(f"loads {buffer}, which is not defined here or was overwritten")
         self.known(index)
-        if buffer == self.op.into and index is not self.own_index:
-            raise Fault(f"loads {buffer} at {index} while writing it at {self.own_index}")
+        if buffer == self.op.into:
+            self.overwritten.add(index)
         span = self.layouts[buffer].span
         # interval arithmetic is exact for sums of products, and only there
         if span is not None and not self.masks and not self.empty and _affine(index):
@@ -188,20 +188,14 @@ def writes_into_equal_memory(op: ir.Computed, scope: Scope) -> Iterator[str]:
 
 def body_is_well_typed(op: ir.Computed, scope: Scope) -> Iterator[str]:
     checker, loop = BodyChecker(scope, op), op.loop
-    index, folded_index = ir.variables(loop)
     try:
         with handling(checker):
-            target = loop.target(index) if isinstance(loop, ir.Scatter) else index
-            if len(target) != op.layout.ndim:
-                yield f"{len(target)} coordinates for {op.layout.ndim} dimensions"
-                return
-            checker.own_index = op.layout.index(target)
-            checker.known(checker.own_index)
-            if isinstance(loop, ir.Reduction):
-                value = loop.inner(index, folded_index)
-            else:
-                value = loop.inner(index)
-    except Fault as fault:
+            value, place = visit(op, *ir.variables(loop))
+        checker.known(place)
+        for index in checker.overwritten:
+            if index is not place:
+                raise Fault(f"loads {op.into} at {index} while writing it at {place}")
+    except (Fault, ValueError) as fault:  # ValueError: not one coordinate a dimension
         yield str(fault)
         return
     compares = isinstance(loop, ir.Reduction) and loop.kind in ("argmin", "argmax")

@@ -10,12 +10,12 @@ from torch import fx
 
 from ..errors import InternalError
 from ..ir import ops
-from ..ir.dtypes import Recorder
-from ..ir.nodes import BufferRef, Computed, Layout, Pointwise, Program, layout_of
+from ..ir.dtypes import Recorder, visit
+from ..ir.nodes import BufferRef, Computed, Layout, Program, layout_of, variables
 from ..ir.ops import handling
 from ..report.record import current as record
 from ..settings import config
-from ..symbolic.expr import Expr, as_expr, sym
+from ..symbolic.expr import Expr, as_expr
 from ..symbolic.shapes import TensorSpec
 from . import creation, indexing, lazy, pointwise, reductions, reshaping  # noqa: F401
 from .externs import call, is_extern, reference, stored
@@ -182,19 +182,19 @@ def _write(node: fx.Node, values: dict[fx.Node, Any], written: set[str]) -> Comp
     building().node = node
     into, new = node.args[:2]
     assert isinstance(into, fx.Node) and isinstance(new, fx.Node)
-    source, ref = values[new], values[into].box.ref
-    layout = ref.layout
-    load = source.loader(layout.size)
+    source, input_ = values[new], values[into]
+    write = _copy(source, input_)
     loads = Recorder(building().program.layouts())
-    index = tuple(sym(f"i{d}") for d in range(layout.ndim))
     with handling(loads):
-        load(index)
-    here = (ref.name, layout.index(index))
-    if any(name in written and (name, at) != here for name, at in loads.loads):
+        _, place = visit(write, *variables(write.loop))
+    if any(name in written and (name, at) != (write.into, place) for name, at in loads.loads):
         # it reads an input elsewhere than where it writes: keep the new value apart first
-        source = stored(source)
-        load = source.loader(layout.size)
-    dtype = layout.dtype
-    body = lambda index: cast(load(index), source.dtype, dtype)
-    loop = Pointwise(layout.device, dtype, layout.size, body)
-    return Computed(building().fresh(), layout, loop, into=ref.name)
+        write = _copy(stored(source), input_)
+    return write
+
+
+def _copy(source: Lazy, into: Lazy) -> Computed:
+    ref, dtype = into.box.ref, into.dtype
+    value = lazy.pointwise(lambda v: cast(v, source.dtype, dtype), source, like=into)
+    assert ref is not None and value.box.loop is not None
+    return Computed(building().fresh(), ref.layout, value.box.loop, into=ref.name)

@@ -232,30 +232,20 @@ def group_norm(device: Any, x: Tensor, w: Any, b: Any, *sizes: Any) -> Any:
     return image(x), *statistics(CPU, x, w, (n, groups))  # here the GPU follows the CPU
 
 
-def batch_norm(
-    device: Any, x: Tensor, w: Any, b: Any, mean: Any, var: Any, train: bool, *_: Any
-) -> Any:
-    cpu, channels = device.type == "cpu", x.shape[1]
-    other = [t for t in (w, b, mean, var) if t is not None and t.dtype != x.dtype]
-    kept = statistics(device, x, other[0] if other else w, (0 if cpu and not train else channels,))
-    return image(x) if cpu else like(x), *kept
-
-
-def norm_functional(
-    device: Any, x: Any, w: Any, b: Any, mean: Tensor, var: Tensor, *how: Any
-) -> Any:
-    return *batch_norm(device, x, w, b, mean, var, *how), like(mean), like(var)
-
-
-def norm_with_reserve(train: bool, functional: bool = False) -> Any:
-    """The form that keeps bytes of the library's own, of which a CPU has none."""
+def batch_norm(tail: str = "", trains: bool | None = None) -> Any:
+    """`trains` where the operator's name says it. The tail: the "bytes" a library reserves, of
+    which a CPU has none, and the "new" running statistics."""
 
     def rule(device: Any, x: Any, w: Any, b: Any, mean: Any, var: Any, *how: Any) -> Any:
-        if device.type != "cpu":
+        cpu, train = device.type == "cpu", how[0] if trains is None else trains
+        if "bytes" in tail and not cpu:
             raise Stop
-        new_state = (like(mean), like(var)) if functional else ()
-        made = batch_norm(device, x, w, b, mean, var, train)
-        return *made, new((0,), torch.uint8), *new_state
+        other = [t for t in (w, b, mean, var) if t is not None and t.dtype != x.dtype]
+        size = (0,) if cpu and not train else x.shape[1:2]
+        kept = statistics(device, x, other[0] if other else w, size)
+        kept += [new((0,), torch.uint8)] if "bytes" in tail else []
+        kept += [like(mean), like(var)] if "new" in tail else []
+        return image(x) if cpu else like(x), *kept
 
     return rule
 
@@ -273,37 +263,26 @@ def gradients(x: Tensor, affine: Sequence[Any], shape: Any, mask: Sequence[bool]
     return tuple(t if m else None for t, m in zip(made, mask))
 
 
-def layer_norm_backward(
-    device: Any, grad: Any, x: Tensor, shape: Any, mean: Any, rstd: Any, w: Any, b: Any, mask: Any
-) -> Any:
-    return gradients(new(x.shape, x.dtype), (w, b), shape, mask)
-
-
-def group_norm_backward(
-    device: Any, grad: Any, x: Tensor, mean: Any, rstd: Any, w: Any, n: Any, c: Any, *rest: Any
-) -> Any:
-    return gradients(new(x.shape, x.dtype), (w, w), (c,), rest[-1])
-
-
-def batch_norm_backward(device: Any, grad: Any, x: Tensor, w: Any, *rest: Any) -> Any:
-    made = image(x) if device.type == "cpu" else like(x)
-    return gradients(made, (w, w), x.shape[1:2], rest[-1])
-
-
 RULES |= {
     "native_layer_norm": layer_norm,
-    "native_layer_norm_backward": layer_norm_backward,
-    "native_group_norm": group_norm,
-    "native_group_norm_backward": group_norm_backward,
-    **dict.fromkeys(("native_batch_norm", "_native_batch_norm_legit"), batch_norm),
-    "_native_batch_norm_legit.no_stats": lambda device, x, w, b, *how: batch_norm(
-        device, x, w, b, None, None, *how
+    "native_layer_norm_backward": lambda device, grad, x, shape, mean, rstd, w, b, mask: gradients(
+        new(x.shape, x.dtype), (w, b), shape, mask
     ),
-    "_native_batch_norm_legit_functional": norm_functional,
-    "_batch_norm_with_update": norm_with_reserve(train=True),
-    "_batch_norm_with_update_functional": norm_with_reserve(train=True, functional=True),
-    "_batch_norm_no_update": norm_with_reserve(train=False),
-    "native_batch_norm_backward": batch_norm_backward,
+    "native_group_norm": group_norm,
+    "native_group_norm_backward": lambda device, grad, x, mean, rstd, w, n, c, *rest: gradients(
+        new(x.shape, x.dtype), (w, w), (c,), rest[-1]
+    ),
+    **dict.fromkeys(("native_batch_norm", "_native_batch_norm_legit"), batch_norm()),
+    "_native_batch_norm_legit.no_stats": lambda device, x, w, b, train, *_: batch_norm("", train)(
+        device, x, w, b, None, None
+    ),
+    "_native_batch_norm_legit_functional": batch_norm("new"),
+    "_batch_norm_with_update": batch_norm("bytes", True),
+    "_batch_norm_with_update_functional": batch_norm("bytes new", True),
+    "_batch_norm_no_update": batch_norm("bytes", False),
+    "native_batch_norm_backward": lambda device, grad, x, w, *rest: gradients(
+        image(x) if device.type == "cpu" else like(x), (w, w), x.shape[1:2], rest[-1]
+    ),
     "cudnn_batch_norm": cudnn_norm,
     "cudnn_batch_norm_backward": lambda device, x, grad, w, *_: gradients(
         image(x), (w, w), w.shape, (True, True, True)
@@ -343,16 +322,12 @@ def attention_efficient(
 RULES |= {
     "_scaled_dot_product_flash_attention_for_cpu": attention_cpu,
     "_scaled_dot_product_flash_attention": attention_flash,
-    "_scaled_dot_product_flash_attention_backward": lambda device, grad, q, k, v, *_, **__: (
-        like(q),
-        like(k),
-        like(v),
+    "_scaled_dot_product_flash_attention_backward": lambda device, grad, q, k, v, *_, **__: tuple(
+        map(like, (q, k, v))
     ),
     "_scaled_dot_product_efficient_attention": attention_efficient,
-    "_thnn_fused_lstm_cell": lambda device, gates, h, c, *_: (
-        new(c.shape, c.dtype),
-        new(c.shape, c.dtype),
-        new(gates.shape, gates.dtype),
+    "_thnn_fused_lstm_cell": lambda device, gates, h, c, *_: tuple(
+        new(x.shape, x.dtype) for x in (c, c, gates)
     ),
 }
 
