@@ -92,4 +92,6 @@ def visit(operation: Computed, index: Index, folded: Index) -> tuple[Value, Expr
         return loop.inner(index, folded), layout.index(index)
     here = (*index, *folded)[: len(loop.ranges)]
     target = loop.target(here) if isinstance(loop, Scatter) else here
+    if isinstance(loop, Scatter) and len(target) != layout.ndim:
+        raise ValueError(f"{len(target)} coordinates for {layout.ndim} dimensions")
     return loop.inner(here), layout.index(target)

@@ -40,7 +40,7 @@ class Layout:
 
     def index(self, index: Index) -> Expr:
         """The linear position of element `index`, in elements from the data pointer."""
-        return add_all([self.offset, *(i * s for i, s in zip(index, self.stride, strict=True))])
+        return add_all([self.offset, *(i * s for i, s in zip(index, self.stride))])
 
     @property
     def ndim(self) -> int:

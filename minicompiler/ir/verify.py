@@ -195,7 +195,7 @@ def body_is_well_typed(op: ir.Computed, scope: Scope) -> Iterator[str]:
         for index in checker.overwritten:
             if index is not place:
                 raise Fault(f"loads {op.into} at {index} while writing it at {place}")
-    except (Fault, ValueError) as fault:  # ValueError: not one coordinate a dimension
+    except (Fault, ValueError) as fault:  # ValueError: by visit
         yield str(fault)
         return
     compares = isinstance(loop, ir.Reduction) and loop.kind in ("argmin", "argmax")
