@@ -16,6 +16,7 @@ FILLED = {"zeros": 0, "zeros_like": 0, "new_zeros": 0, "zero": 0}
 FILLED |= {"ones": 1, "ones_like": 1, "new_ones": 1}
 FILLED_BY_ARGUMENT = {"full_like", "new_full", "fill", "scalar_tensor"}
 UNFILLED = {"empty_like", "new_empty", "new_empty_strided"}
+COPIED_OR_VIEW = ("_unsafe_view", "reshape")
 # a repeated number stays one under these, as it does under what is pointwise
 MOVING = set("view reshape expand permute transpose t unsqueeze squeeze clone _to_copy".split())
 
@@ -104,10 +105,7 @@ def escaping(graph: fx.Graph) -> set[fx.Node]:
     found: set[fx.Node] = set()
     for node in graph.output_node().all_input_nodes:
         found.add(node)
-        while getattr(node.target, "is_view", False) or name_of(node) in (
-            "_unsafe_view",
-            "reshape",
-        ):
+        while getattr(node.target, "is_view", False) or name_of(node) in COPIED_OR_VIEW:
             node = node.all_input_nodes[0]
             found.add(node)
     return found

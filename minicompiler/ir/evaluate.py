@@ -258,7 +258,7 @@ def evaluate(program: ir.Program, inputs: Sequence[Any]) -> list[Any]:
         for (name, expected), given in zip(program.inputs.items(), inputs, strict=True):
             if isinstance(expected, ir.Layout):
                 memory.keep(name, given)
-            else:
+            elif isinstance(expected, Expr):
                 memory.symbols[expected] = given
         for name, tensor in program.constants.items():
             memory.keep(name, tensor)

@@ -193,13 +193,14 @@ class Program:
     """One graph as loops and calls, in an order that runs.
 
     `inputs` keeps the order of the placeholders: a Layout for a tensor, the Expr (a symbol, or a
-    constant it was specialised to) for a size or number. `constants` are tensors found in the
-    graph. `outputs` in the order of the graph's output: BufferRef, Expr, Python value or None.
+    constant it was specialised to) for a size, another number as it is. `constants` are tensors
+    found in the graph. `outputs` in the order of the graph's output: BufferRef, Expr, Python value
+    or None.
     `origins[buffer]`: names of the ATen nodes computed there, then the user's lines.
     """
 
     name: str
-    inputs: dict[str, Layout | Expr]
+    inputs: dict[str, Layout | Expr | float]
     constants: dict[str, torch.Tensor] = field(default_factory=dict)
     operations: list[Operation] = field(default_factory=list)
     outputs: tuple[Any, ...] = ()

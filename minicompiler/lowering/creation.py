@@ -59,7 +59,7 @@ def sequence(start: Number, step: Number) -> Any:
     """start + i * step, in integers where both are; else in float64, as eager on the CPU."""
     out = spec()
     if not out.dtype.is_floating_point:
-        if any(type(x) is float for x in (start, step)):
+        if isinstance(start, float) or isinstance(step, float):
             return NotImplemented
         return made(lambda i: ops.index_expr(i[0] * step + start, out.dtype))
     double = torch.float64 if out.device.type == "cpu" else torch.float32

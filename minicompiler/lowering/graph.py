@@ -52,7 +52,7 @@ def _placeholder(node: fx.Node) -> Any:
     """An input under its own name; data pointers include the storage offset, so it begins at 0."""
     val = node.meta["val"]
     if not isinstance(val, TensorSpec):
-        building().program.inputs[node.name] = as_expr(val)
+        building().program.inputs[node.name] = as_expr(val) if type(val) is int else val
         return val
     layout = Layout(val.device, val.dtype, val.size, val.stride)
     building().program.inputs[node.name] = layout

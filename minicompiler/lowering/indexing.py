@@ -88,28 +88,29 @@ def taken(x: Lazy, source: Callable[[Index], Index], *indices: Lazy) -> Lazy:
     return made(lambda index: load(source(index)), x, *indices, weight=2)
 
 
-@lowering(aten.index_select.default)
-def index_select(x: Lazy, dim: int, index: Lazy) -> Any:
-    if x.ndim == 0 or index.ndim != 1:
-        return NotImplemented
+def along(x: Lazy, dim: int, index: Lazy, rows: bool) -> Callable[[Index], Index] | None:
+    """The place in `x` that `index` names: one for each element, or with `rows` one for each
+    position along `dim`, whatever the others."""
+    if x.ndim == 0 or index.ndim == 0 or (rows and index.ndim != 1):
+        return None
     d = axis(dim, x.ndim)
     at = position(index, x.size[d], wrap=False)
-    return taken(x, lambda i: (*i[:d], at((i[d],)), *i[d + 1 :]), index)
+    return lambda i: (*i[:d], at((i[d],) if rows else i), *i[d + 1 :])
+
+
+def _take(x: Lazy, dim: int, index: Lazy, rows: bool) -> Any:
+    source = along(x, dim, index, rows)
+    return NotImplemented if source is None else taken(x, source, index)
+
+
+lowering(aten.index_select.default)(lambda x, d, i: _take(x, d, i, rows=True))
+lowering(aten.gather.default)(lambda x, d, i, sparse_grad=False: _take(x, d, i, rows=False))
 
 
 @lowering(aten.embedding.default)
 def embedding(weight: Lazy, indices: Lazy, *_: Any) -> Any:
     at = position(indices, weight.size[0], wrap=False)
     return taken(weight, lambda i: (at(i[:-1]), i[-1]), indices)
-
-
-@lowering(aten.gather.default)
-def gather(x: Lazy, dim: int, index: Lazy, *, sparse_grad: bool = False) -> Any:
-    if x.ndim == 0 or index.ndim == 0:
-        return NotImplemented
-    d = axis(dim, x.ndim)
-    at = position(index, x.size[d], wrap=False)
-    return taken(x, lambda i: (*i[:d], at(i), *i[d + 1 :]), index)
 
 
 def advanced(
@@ -200,34 +201,23 @@ def index_put(
     return scattered(x, ranges, source, values, "add" if accumulate else "store", *tensors)
 
 
-def _along(
-    x: Lazy, dim: int, index: Lazy, value: Lazy | Number, mode: Literal["store", "add"]
+def _put(
+    x: Lazy, dim: int, index: Lazy, value: Any, mode: Literal["store", "add"], rows: bool = False
 ) -> Any:
-    """x[i][index[i][j]][k] = value[i][j][k], over the elements of `index`."""
-    if x.ndim == 0 or index.ndim == 0:
+    """x[i][index[i][j]][k] = value[i][j][k], over the elements of `index`; or whole slices
+    x[..., index[j], ...] from value[..., j, ...]."""
+    target = along(x, dim, index, rows)
+    if target is None or (rows and value.ndim != x.ndim):
         return NotImplemented
-    d = axis(dim, x.ndim)
-    at = position(index, x.size[d], wrap=False)
-    if isinstance(value, Lazy):
-        for along, n in enumerate(index.size):  # only as much of it as there are indices
-            value = value.through(slice_(value.size, along, as_expr(0), as_expr(1), n))
-    target = lambda i: (*i[:d], at(i), *i[d + 1 :])
-    return scattered(x, index.size, target, value, mode, index)
+    if isinstance(value, Lazy) and not rows:
+        for d, n in enumerate(index.size):  # only as much of it as there are indices
+            value = value.through(slice_(value.size, d, as_expr(0), as_expr(1), n))
+    return scattered(x, value.size if rows else index.size, target, value, mode, index)
 
 
-def _rows(x: Lazy, dim: int, index: Lazy, source: Lazy, mode: Literal["store", "add"]) -> Any:
-    """Whole slices x[..., index[j], ...] from source[..., j, ...]."""
-    if x.ndim == 0 or index.ndim != 1 or source.ndim != x.ndim:
-        return NotImplemented
-    d = axis(dim, x.ndim)
-    at = position(index, x.size[d], wrap=False)
-    target = lambda i: (*i[:d], at((i[d],)), *i[d + 1 :])
-    return scattered(x, source.size, target, source, mode, index)
-
-
-lowering(aten.scatter.src, aten.scatter.value)(lambda x, d, i, y: _along(x, d, i, y, "store"))
-lowering(aten.scatter_add.default)(lambda x, d, i, y: _along(x, d, i, y, "add"))
-lowering(aten.index_copy.default)(lambda x, d, i, y: _rows(x, d, i, y, "store"))
+lowering(aten.scatter.src, aten.scatter.value)(lambda x, d, i, y: _put(x, d, i, y, "store"))
+lowering(aten.scatter_add.default)(lambda x, d, i, y: _put(x, d, i, y, "add"))
+lowering(aten.index_copy.default)(lambda x, d, i, y: _put(x, d, i, y, "store", rows=True))
 lowering(aten.index_add.default)(
-    lambda x, d, i, y, alpha=1: _rows(x, d, i, y, "add") if alpha == 1 else NotImplemented
+    lambda x, d, i, y, alpha=1: _put(x, d, i, y, "add", rows=True) if alpha == 1 else NotImplemented
 )

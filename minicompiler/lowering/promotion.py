@@ -27,8 +27,9 @@ SUPPORTED = frozenset(
 
 def number_dtype(x: Number) -> torch.dtype:
     """The dtype that a Python number counts as."""
-    sort = x.sort if isinstance(x, Expr) else type(x).__name__
-    return {"bool": torch.bool, "int": torch.int64}.get(sort) or torch.get_default_dtype()
+    if isinstance(x, float):
+        return torch.get_default_dtype()
+    return torch.bool if isinstance(x, bool) else torch.int64
 
 
 def kind(dtype: torch.dtype) -> int:
@@ -70,8 +71,6 @@ def plain(x: Any, dtype: torch.dtype) -> int | float | bool:
 
 def number(x: Any, dtype: torch.dtype) -> Value:
     """A Python number as a value of `dtype`; a size known only at run time is an index."""
-    if isinstance(x, Expr) and x.is_const:
-        x = x.const
-    if isinstance(x, Expr):
+    if isinstance(x, Expr) and not x.is_const:
         return ops.index_expr(x, dtype)
     return ops.constant(plain(x, dtype), dtype)

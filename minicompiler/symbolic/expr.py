@@ -2,11 +2,10 @@
 
     Expr  =  Const | Symbol | Add | Mul | FloorDiv | Mod | Min | Max
 
-All are ints, save constants, which may be floats and bools too.
-Integers are kept as polynomials with integer coefficients over atoms (everything that is neither
-Add, Mul nor Const), so equal polynomials are the same object whatever the order of writing. Each
-node exists once per process: `==` between expressions is identity, and costs nothing. `//` and `%`
-round down as in Python.
+All are ints. They are kept as polynomials with integer coefficients over atoms (everything that is
+neither Add, Mul nor Const), so equal polynomials are the same object whatever the order of writing.
+Each node exists once per process: `==` between expressions is identity, and costs nothing. `//` and
+`%` round down as in Python.
 
 A rewrite must hold for all integers (dividing by zero is an error before and after it); what holds
 only in a range is in ranges.py.
@@ -20,8 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, TypeAlias, Union, cast
 from weakref import WeakValueDictionary
 
-Value: TypeAlias = int | float | bool
-ExprLike: TypeAlias = Union["Expr", Value]
+ExprLike: TypeAlias = Union["Expr", int]
 Monomial: TypeAlias = tuple["Expr", ...]  # sorted atoms, repeated for powers; () is 1
 Polynomial: TypeAlias = dict[Monomial, int]  # coefficients, none zero
 Builder: TypeAlias = Callable[..., "Expr"]
@@ -42,11 +40,10 @@ class Expr:
     """A node. `args` are its operands, `free` its symbols, `key` orders nodes for printing, and
     `payload` is a constant's value or a symbol's name."""
 
-    __slots__ = ("args", "sort", "payload", "free", "key", "plain", "__weakref__")
+    __slots__ = ("args", "payload", "free", "key", "plain", "__weakref__")
     rank: ClassVar[int] = 0
-    fold: ClassVar[Callable[..., Value]]  # what the operation does to Python numbers
+    fold: ClassVar[Callable[..., int]]  # what the operation does to Python numbers
     args: "tuple[Expr, ...]"
-    sort: str  # "int"; of a constant perhaps "float" or "bool"
     payload: Any
     free: "frozenset[Expr]"
     key: tuple[Any, ...]
@@ -74,14 +71,14 @@ class Expr:
         return type(self) is Const
 
     @property
-    def const(self) -> Value:
+    def const(self) -> int:
         """The value of a constant; TypeError where there are symbols."""
         if type(self) is Const:
-            return cast(Value, self.payload)
+            return cast(int, self.payload)
         raise TypeError(f"{self} is symbolic, not a constant")
 
     def __int__(self) -> int:
-        return int(self.const)
+        return self.const
 
     __index__ = __int__
 
@@ -93,7 +90,7 @@ class Expr:
         table = {k: as_expr(v) for k, v in replace.items()}
         return rebuild(self, table.get)
 
-    def evaluate(self, values: Mapping[Any, Value]) -> Value:
+    def evaluate(self, values: Mapping[Any, int]) -> int:
         """The value under `values`, keyed by Symbol or by name."""
         if type(self) is Const:
             return self.const
@@ -112,14 +109,12 @@ class Expr:
 
 def _intern(cls: type[Expr], args: tuple[Expr, ...], payload: Any = None) -> Expr:
     """The one node of this form. Callers have brought `args` into canonical form."""
-    # 0.0 and -0.0, 1 and True are equal in Python, yet other constants
-    identity = (cls, args, repr(payload) if cls is Const else payload)
+    identity = (cls, args, payload)
     found = _nodes.get(identity)
     if found is not None:
         return found
     e = object.__new__(cls)
     e.args, e.payload = args, payload
-    e.sort = type(payload).__name__ if cls is Const else "int"
     e.free = frozenset((e,)) if cls is Symbol else frozenset().union(*[a.free for a in args])
     name = (len(payload), payload) if cls is Symbol else (payload,) if cls is Const else ()
     e.key = (cls.rank, *name, *[a.key for a in args])
@@ -129,12 +124,12 @@ def _intern(cls: type[Expr], args: tuple[Expr, ...], payload: Any = None) -> Exp
 
 
 class Const(Expr):
-    """An int, float or bool."""
+    """An int."""
 
     __slots__ = ()
     rank = 9
 
-    def __new__(cls, value: Value) -> "Const":
+    def __new__(cls, value: int) -> "Const":
         return cast(Const, _intern(cls, (), value))
 
     def __hash__(self) -> int:
@@ -155,7 +150,7 @@ class Symbol(Expr):
         return cast(str, self.payload)
 
 
-def _kind(name: str, rank: int, fold: Callable[..., Value], doc: str) -> type[Expr]:
+def _kind(name: str, rank: int, fold: Callable[..., int], doc: str) -> type[Expr]:
     body = {"__slots__": (), "rank": rank, "fold": staticmethod(fold), "__doc__": doc}
     body |= {"__module__": __name__, "__qualname__": name}
     return type(name, (Expr,), body)
@@ -173,20 +168,18 @@ Min = _kind("Min", 6, min, "the smallest operand")
 Max = _kind("Max", 7, max, "the largest operand")
 
 
-@functools.lru_cache(1 << 10, typed=True)
-def _const(value: Value) -> Expr:
+@functools.lru_cache(1 << 10)
+def _const(value: int) -> Expr:
     return Const(value)
 
 
 def as_expr(x: ExprLike) -> Expr:
-    """An expression as it is, a Python number as a constant."""
+    """An expression as it is, an int as a constant."""
     if isinstance(x, Expr):
         return x
-    if type(x) is int or type(x) is bool:
+    if type(x) is int:
         return _const(x)
-    if type(x) is float and math.isfinite(x):  # the cache would take -0.0 for 0.0
-        return Const(x)
-    raise TypeError(f"{x!r} of {type(x)} is no size expression")
+    raise TypeError(f"{x!r} of {type(x)} is no size expression: these are ints")
 
 
 def sym(name: str) -> Expr:
@@ -218,17 +211,9 @@ def rebuild(
 
 
 def _cached(f: Callable[[Expr, Expr], Expr]) -> Callable[[ExprLike, ExprLike], Expr]:
-    """A binary constructor of ints, results remembered."""
+    """A binary constructor, results remembered."""
     known = functools.lru_cache(1 << 14)(f)
-
-    @functools.wraps(f)
-    def build(a: ExprLike, b: ExprLike) -> Expr:
-        a, b = as_expr(a), as_expr(b)
-        if a.sort == b.sort == "int":
-            return known(a, b)
-        raise TypeError(f"{f.__name__} of {a} and {b}: sizes are ints")
-
-    return build
+    return functools.wraps(f)(lambda a, b: known(as_expr(a), as_expr(b)))
 
 
 def split(e: Expr) -> tuple[Monomial, int]:

@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from . import expr as ex
 from .expr import Const, Expr, ExprLike, Symbol, as_expr, from_polynomial, polynomial
@@ -108,7 +108,7 @@ def proves_nonneg(e: Expr, ranges: Ranges) -> bool:
             continue  # not linear in x
         slope = from_polynomial({tuple(a for a in m if a is not x): c for m, c in with_x.items()})
         lo, hi = _ends(slope, ranges, {})
-        end = r.lo if lo >= 0 else r.hi if hi <= 0 else math.inf  # where e is least
+        end: Any = r.lo if lo >= 0 else r.hi if hi <= 0 else math.inf  # where e is least
         if isinstance(end, Expr) or math.isfinite(end):
             return proves_nonneg(e - slope * x + slope * end, ranges)
     return False
@@ -131,7 +131,7 @@ def simplify(e: Expr, ranges: Ranges) -> Expr:
 @functools.lru_cache(1 << 14)
 def _simplified(e: Expr, items: frozenset[tuple[Expr, Interval]]) -> Expr:
     ranges = dict(items)
-    points = {s: r.lo for s, r in items if s in e.free and r.lo == r.hi}
+    points: dict[Expr, Any] = {s: r.lo for s, r in items if s in e.free and r.lo == r.hi}
     memo: dict[Expr, Ends] = {}
 
     def rule(e: Expr) -> Expr:
@@ -139,7 +139,7 @@ def _simplified(e: Expr, items: frozenset[tuple[Expr, Interval]]) -> Expr:
             return e
         lo, hi = _ends(e, ranges, memo)
         if lo == hi and math.isfinite(lo):
-            return as_expr(lo)
+            return as_expr(int(lo))
         return RULES[type(e)](e, ranges)
 
     return ex.rebuild(e.subs(points) if points else e, lambda e: e if e.plain else None, rule)
