@@ -68,14 +68,13 @@ class _Writer:
 
     # ------------------------------------------------------------------------------------- steps
 
-    def alloc(self, k: int, dtype: Any, device: Any, *where: Any) -> Iterator[str]:
-        what = f"dtype={dtype}, device={self.value(device)}"
-        yield f"{self.names[k]} = runtime.empty_strided({self.sizes(*where)}, {what})"
+    def alloc(self, k: int, device: Any, layout: Any) -> Iterator[str]:
+        what = f"{self.layout(layout)}, device={self.value(device)}"
+        yield f"{self.names[k]} = runtime.empty_strided({what})"
 
-    def reuse(self, k: int, old: int, dtype: Any, *where: Any) -> Iterator[str]:
-        name, memory = self.names[k], self.names[old]
-        yield f"{name} = runtime.reuse({memory}, {self.sizes(*where)}, dtype={dtype})"
-        yield f"del {memory}"
+    def reuse(self, k: int, old: int, layout: Any) -> Iterator[str]:
+        yield f"{self.names[k]} = runtime.reuse({self.names[old]}, {self.layout(layout)})"
+        yield f"del {self.names[old]}"
 
     def launch(self, kernel: int, registers: Any, _: int) -> Iterator[str]:
         yield f"{self.flat['kernels'][kernel]}({', '.join(self.names[k] for k in registers)})"
@@ -96,8 +95,8 @@ class _Writer:
         target = f"[{', '.join(results)}] = " if several else "".join(f"{r} = " for r in results)
         operator = f"{name.replace('::', '.')}.{overload or 'default'}"
         yield f"{target}torch.ops.{operator}({', '.join(texts)})"
-        for result, (dtype, *where) in ((r, e) for r, e in zip(results, expected) if e):
-            yield f"{result} = runtime.foreseen({result}, {self.sizes(*where)}, {dtype})"
+        for result, layout in ((r, e) for r, e in zip(results, expected) if e):
+            yield f"{result} = runtime.foreseen({result}, {self.layout(layout)})"
 
     def free(self, k: int) -> Iterator[str]:
         yield f"del {self.names[k]}"
@@ -110,8 +109,7 @@ class _Writer:
             case ["register", k]:
                 return str(self.names[k])
             case ["view", k, size, stride, offset]:
-                where = f"{self.sizes(size, stride)}, {self.value(offset)}"
-                return f"runtime.view({self.names[k]}, {where})"
+                return f"runtime.view({self.names[k]}, {tuple(size)}, {tuple(stride)}, {offset})"
             case ["list", items]:
                 return f"[{', '.join(map(self.value, items))}]"
             case torch.device():
@@ -120,7 +118,6 @@ class _Writer:
                 return f"float({str(value)!r})"
         return repr(value)
 
-    def sizes(self, *parts: list[Any]) -> str:
-        """Tuples of ints as Python text."""
-        texts = [", ".join(map(self.value, part)) for part in parts]
-        return ", ".join(f"({t},)" if len(p) == 1 else f"({t})" for t, p in zip(texts, parts))
+    def layout(self, layout: Any) -> str:
+        dtype, size, stride = layout
+        return f"{tuple(size)}, {tuple(stride)}, dtype={dtype}"

@@ -4,12 +4,13 @@ dtypes, devices, layouts and memory formats; never code.
 This is what the run-time extension executes. A tensor lives in a numbered register, inputs first,
 then constants. Steps, and what an argument of a call may be:
 
-    ["alloc", register, dtype, device, [size], [stride]]
-    ["reuse", register, old register, dtype, [size], [stride]]
+    ["alloc", register, device, layout]
+    ["reuse", register, old register, layout]
     ["launch", kernel, [register], how many of these are written in place]
     ["call", operator, overload, [argument] in the order of the schema, [register or -1],
-             [[dtype, [size], [stride]] or null]]    what each result must be, where that matters
+             [layout or null]]    what each result must be, where that matters
     ["free", register]
+    layout = [dtype, [size], [stride]]
     argument = None, bool, int, float, str, complex, a name of torch's | ["list", [argument]]
              | ["register", r] | ["view", r, [size], [stride], offset] | ["default"]
     outputs:  argument of the kinds None, bool, int, float, register, view
@@ -45,7 +46,7 @@ class _Flattener:
         self.plan, self.program = plan, plan.program
         self.sources = list(sources)
         self.kernels = {source.name: k for k, source in enumerate(sources)}
-        self.layouts = dict(plan.program.layouts())
+        self.layouts = plan.program.layouts()
         self.relied_on = plan.relied_on()
         operations = self.program.operations
         self.older = {
@@ -86,19 +87,13 @@ class _Flattener:
 
     # ------------------------------------------------------------------------------------- steps
 
-    def where(self, layout: Layout) -> list[Any]:
-        return [[*map(number, layout.size)], [*map(number, layout.stride)]]
-
     def Alloc(self, step: "steps.Alloc") -> None:
-        self.layouts[step.name] = layout = step.layout
-        made = [layout.dtype, layout.device, *self.where(layout)]
-        self.steps.append(["alloc", self.new(step.name), *made])
+        layout = step.layout
+        self.steps.append(["alloc", self.new(step.name), layout.device, flat_layout(layout)])
 
     def Reuse(self, step: "steps.Reuse") -> None:
         old = self.memory(step.old)
-        self.layouts[step.name] = layout = step.layout
-        made = [layout.dtype, *self.where(layout)]
-        self.steps.append(["reuse", self.new(step.name), old, *made])
+        self.steps.append(["reuse", self.new(step.name), old, flat_layout(step.layout)])
 
     def Launch(self, step: "steps.Launch") -> None:
         kernel = self.kernels[step.kernel.name]
@@ -123,15 +118,15 @@ class _Flattener:
             else:
                 arguments.append(["default"])
         made = [] if written else [-1 if n is None else self.new(n) for n in extern.names]
-        expected = [] if written else [self.expected(name) for name in extern.names]
+        expected = (
+            []
+            if written
+            else [
+                flat_layout(self.layouts[n]) if n in self.relied_on else None for n in extern.names
+            ]
+        )
         name, overload = schema.name, schema.overload_name
         self.steps.append(["call", name, overload, arguments, made, expected])
-
-    def expected(self, name: str | None) -> list[Any] | None:
-        if name not in self.relied_on:
-            return None
-        layout = self.layouts[name]
-        return [layout.dtype, *self.where(layout)]
 
     def Free(self, step: "steps.Free") -> None:
         self.steps.append(["free", self.memory(step.name)])
@@ -156,7 +151,12 @@ class _Flattener:
             return ["register", register]
         if layout.dtype != own.dtype:
             raise Unsupported(f"{ref.name} of {own.dtype} read as {layout.dtype}")
-        return ["view", register, *self.where(layout), number(layout.offset)]
+        _, size, stride = flat_layout(layout)
+        return ["view", register, size, stride, number(layout.offset)]
+
+
+def flat_layout(layout: Layout) -> list[Any]:
+    return [layout.dtype, [*map(number, layout.size)], [*map(number, layout.stride)]]
 
 
 def number(e: Expr) -> int | float:

@@ -6,16 +6,18 @@ using Ints = std::vector<int64_t>;
 
 // ---- steps
 
+struct Layout {
+  at::ScalarType dtype;
+  Ints size, stride;
+};
 struct Alloc {
   int to;
-  at::ScalarType dtype;
   c10::Device device;
-  Ints size, stride;
+  Layout layout;
 };
 struct Reuse {
   int to, old;
-  at::ScalarType dtype;
-  Ints size, stride;
+  Layout layout;
 };
 struct Launch {
   size_t kernel;
@@ -32,15 +34,11 @@ struct Argument {
   std::vector<Argument> items = {};
   c10::TypePtr type = nullptr;  // of the items
 };
-struct Expected {
-  at::ScalarType dtype;
-  Ints size, stride;
-};
 struct Call {
   c10::OperatorHandle op;
   std::vector<Argument> arguments;
   std::vector<int> results;
-  std::vector<std::optional<Expected>> expected;  // of the results that others rely on
+  std::vector<std::optional<Layout>> expected;  // of the results that others rely on
 };
 struct Free {
   int at;
@@ -142,22 +140,22 @@ class Plan {
   // ---- running
 
   void execute(const Alloc& step, Frame& frame) const {
-    const auto& [to, dtype, device, size, stride] = step;
-    Tensor& made = frame.registers[to];
-    if (device.is_cpu())
+    const auto& [dtype, size, stride] = step.layout;
+    Tensor& made = frame.registers[step.to];
+    if (step.device.is_cpu())
       made = at::detail::empty_strided_cpu(size, stride, dtype);
-    else if (device == gpu_)
+    else if (step.device == gpu_)
       made = at::detail::empty_strided_generic(size, stride, c10::GetAllocator(c10::kCUDA),
                                                c10::DispatchKeySet(c10::DispatchKey::CUDA), dtype);
     else
-      made = at::empty_strided(size, stride, at::dtype(dtype).device(device));
+      made = at::empty_strided(size, stride, at::dtype(dtype).device(step.device));
   }
 
   void execute(const Reuse& step, Frame& frame) const {
-    const auto& [to, from, dtype, size, stride] = step;
-    Tensor old = std::move(frame.registers[from]);
+    const auto& [dtype, size, stride] = step.layout;
+    Tensor old = std::move(frame.registers[step.old]);
     bool same = old.scalar_type() == dtype && old.sizes() == size && old.strides() == stride;
-    frame.registers[to] =
+    frame.registers[step.to] =
         same ? std::move(old) : view_of(old, size, stride, old.storage_offset(), dtype);
   }
 
@@ -208,7 +206,7 @@ class Plan {
   }
 
   // What an operator returns was predicted. Other strides: a copy in those that were; else raises.
-  static void conform(Tensor& made, const Expected& expected, const Call& step) {
+  static void conform(Tensor& made, const Layout& expected, const Call& step) {
     const auto& [dtype, size, stride] = expected;
     TORCH_CHECK(made.defined() && made.sizes() == size && made.scalar_type() == dtype,
                 step.op.schema().name(), " did not return the ", dtype, at::IntArrayRef(size),
@@ -276,14 +274,16 @@ class Plan {
     return static_cast<int>(at);
   }
 
+  Layout layout(const py::list& list) {
+    return {as<at::ScalarType>(list[0]), sizes(list[1]), sizes(list[2])};
+  }
+
   Step step(const py::list& list) {
     auto kind = as<std::string>(list[0]);
     if (kind == "alloc")
-      return Alloc{reg(list[1]), as<at::ScalarType>(list[2]), as<c10::Device>(list[3]),
-                   sizes(list[4]), sizes(list[5])};
+      return Alloc{reg(list[1]), as<c10::Device>(list[2]), layout(as<py::list>(list[3]))};
     if (kind == "reuse")
-      return Reuse{reg(list[1]), reg(list[2]), as<at::ScalarType>(list[3]), sizes(list[4]),
-                   sizes(list[5])};
+      return Reuse{reg(list[1]), reg(list[2]), layout(as<py::list>(list[3]))};
     if (kind == "launch") {
       auto kernel = as<size_t>(list[1]);
       kernels_.at(kernel);
@@ -308,10 +308,9 @@ class Plan {
       return {Argument::Constant, *wanted.default_value()};
     });
     call.results = as<std::vector<int>>(list[4]);
-    call.expected = each(list[5], [&](PyObject* given) -> std::optional<Expected> {
+    call.expected = each(list[5], [&](PyObject* given) -> std::optional<Layout> {
       if (given == Py_None) return {};
-      auto one = as<py::list>(given);
-      return Expected{as<at::ScalarType>(one[0]), sizes(one[1]), sizes(one[2])};
+      return layout(as<py::list>(given));
     });
     TORCH_CHECK(call.expected.size() == call.results.size(), "a plan expects too little");
     return call;
