@@ -22,13 +22,13 @@ import torch
 from ..errors import Unsupported
 from ..ir import ops
 from ..ir.dtypes import DtypeHandler, visit
-from ..ir.nodes import Computed, Reduction, Scatter
+from ..ir.nodes import POSITIONS, Computed, Reduction, Scatter
 from ..ir.ops import result_dtype
 from ..settings import config
 from ..symbolic.expr import Expr, product, sym
 from ..symbolic.printing import to_c
 from ..symbolic.ranges import bounds, index_range, proves_positive, simplify
-from .cpp_loops import Axis, Nest, nest
+from .cpp_loops import Axis, nest
 from .cpp_ops import (
     COMPARISONS,
     DIVISIONS,
@@ -41,7 +41,7 @@ from .cpp_ops import (
 )
 from .cpp_reduce import Accumulator
 from .source import KernelSource
-from .writer import POSITIONS, Value, Writer, flat
+from .writer import Value, Writer, flat
 
 if TYPE_CHECKING:
     from ..schedule.plan import Kernel, Plan
@@ -105,8 +105,7 @@ class CppWriter(Writer):
         super().__init__(kernel, plan)
         # equal kernels have equal texts, so the names of buffers do not appear in it
         self.number = {node.name: k for k, node in enumerate(kernel.nodes)}
-        self.empty = product(kernel.ranges) == 0
-        self.nest = Nest() if self.empty else nest(kernel, self.layouts)
+        self.nest = nest(kernel, self.layouts)
         self.inside = flat([a.size for a in self.nest.inner], [a.symbol for a in self.nest.inner])
         self.work = product((*kernel.ranges, *kernel.folded))
         self.blocks: list[Block] = []
@@ -121,12 +120,11 @@ class CppWriter(Writer):
 
     def source(self) -> KernelSource:
         kernel = self.kernel
-        name = f'extern "C" int64_t {kernel.name}(void** buffers, const int64_t* symbols)'
+        name = f'extern "C" int64_t {kernel.name}(void** buffers)'
         function = Block((name,))
         self.blocks.append(function)
-        if not self.empty:
-            with ops.handling(self):
-                self.outer_loops()
+        with ops.handling(self):
+            self.outer_loops()
         head: list[str | Block] = []
         for k, (buffer, pointer) in enumerate(self.pointers.items()):
             of = MEMORY[self.layouts[buffer].dtype]
@@ -465,9 +463,8 @@ class CppWriter(Writer):
         memory = self.kernel.memory(buffer)
         index = simplify(index, self.ranges)
         text, depth = f"{self.pointers[memory]}[{self.text(index)}]", self.depth(index)
-        written = memory in self.kernel.mutated or memory in self.kernel.writes
-        if written or self.work == 0:  # neither too early, nor where no iteration would read it
-            depth = self.here
+        if memory in self.kernel.mutated or memory in self.kernel.writes:
+            depth = self.here  # not too early
         text = self.tiles.get((buffer, index), text)
         text = f"{text} != 0" if dtype == torch.bool else text
         if self.mask is not None:

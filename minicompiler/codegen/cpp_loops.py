@@ -191,8 +191,6 @@ def _joined(
     """
 
     def one(a: Axis, b: Axis) -> bool:
-        if a.size == 0 or b.size == 0:
-            return False
         for access in accesses:
             far, near = stride(access.index, a.symbol), stride(access.index, b.symbol)
             if far is None or near is None or far != near * b.size:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import torch
 
+from ..ir.nodes import POSITIONS
 from .cpp_ops import MEMORY, TYPES, literal
-from .writer import POSITIONS, neutral
+from .writer import neutral
 
 NOWHERE = "0x7fffffffffffffffLL"  # after every position
 # how a kind of reduction goes on from `{0}` with `{1}`

@@ -11,9 +11,9 @@ class KernelSource:
     written for; a launch passes its own buffers in this order (`Launch.args`), as equal kernels
     share one text. `checks[k - 1]` is the message of the IndexError for return value k.
 
-    C++:  extern "C" int64_t NAME(void** buffers, const int64_t* symbols)
-    Base pointers are data pointers; a layout's offset is part of the index expressions. Sizes are
-    numbers in the text: nothing is passed as a symbol.
+    C++:  extern "C" int64_t NAME(void** buffers)
+    Base pointers are data pointers; a layout's offset is part of the index expressions, as sizes
+    are: numbers in the text.
     """
 
     name: str

@@ -23,13 +23,13 @@ import torch
 from ..errors import Unsupported
 from ..ir import ops
 from ..ir.dtypes import visit
-from ..ir.nodes import Computed, Extern, Index, Reduction, Scatter
+from ..ir.nodes import POSITIONS, Computed, Extern, Index, Reduction, Scatter
 from ..ir.ops import result_dtype
 from ..symbolic.expr import Expr, Symbol, product, sym
 from ..symbolic.printing import to_triton
 from ..symbolic.ranges import index_range, simplify
 from .source import KernelSource
-from .writer import INFIX, POSITIONS, Value, Writer, neutral
+from .writer import INFIX, Value, Writer, neutral
 
 if TYPE_CHECKING:
     from ..schedule.plan import Kernel, Plan

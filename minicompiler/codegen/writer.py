@@ -9,7 +9,7 @@ import torch
 
 from ..errors import Unsupported
 from ..ir.dtypes import visit
-from ..ir.nodes import Index
+from ..ir.nodes import NEUTRAL, Index
 from ..symbolic.expr import Expr, add_all, as_expr, product
 from ..symbolic.ranges import Interval, simplify
 from .source import KernelSource
@@ -22,8 +22,6 @@ INFIX = dict(
     add="+", sub="-", mul="*", eq="==", ne="!=", lt="<", le="<=", gt=">", ge=">=", logical_and="&",
     logical_or="|", logical_xor="^", bitwise_and="&", bitwise_or="|", bitwise_xor="^",
 )  # fmt: skip
-NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}
-POSITIONS = ("argmin", "argmax")  # the kinds of reduction whose result is a position
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ from ..symbolic.expr import Expr, add_all, as_expr, product, sym
 Index: TypeAlias = tuple[Expr, ...]
 Value: TypeAlias = Any  # whatever the current handler makes of a value; bodies only pass it on
 ReduceKind: TypeAlias = Literal["sum", "prod", "min", "max", "any", "all", "argmin", "argmax"]
+POSITIONS = ("argmin", "argmax")  # the kinds whose result is a position
+NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}  # what a fold of nothing gives
 
 
 @dataclass(frozen=True, slots=True)

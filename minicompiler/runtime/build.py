@@ -60,7 +60,7 @@ class Text(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NativeKernel:
-    """A loaded `int64_t NAME(void** buffers, const int64_t* symbols)`, alive for good."""
+    """A loaded `int64_t NAME(void** buffers)`, alive for good."""
 
     name: str
     address: int
@@ -230,7 +230,7 @@ def _library(text: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
 def _kernel(library: ctypes.CDLL, name: str) -> NativeKernel:
     function = getattr(library, name)
     function.restype = ctypes.c_int64
-    function.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+    function.argtypes = (ctypes.c_void_p,)
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
     return NativeKernel(name, address, function)

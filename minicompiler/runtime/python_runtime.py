@@ -72,7 +72,7 @@ def launcher(kernel: NativeKernel, source: "KernelSource") -> Callable[..., None
     def launch(*tensors: torch.Tensor) -> None:
         pointers = pointers_type(*[tensor.data_ptr() for tensor in tensors])
         with named(source.name):
-            failed = kernel.function(pointers, None)
+            failed = kernel.function(pointers)
         if failed:
             raise IndexError(source.checks[failed - 1])
 

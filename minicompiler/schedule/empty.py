@@ -1,29 +1,31 @@
-"""Loops over nothing, so that no later step divides by a size of 0."""
+"""Loops over nothing, of which no later step knows."""
 
 from dataclasses import replace
 
-from ..ir import ops
-from ..ir.nodes import Computed, Index, Pointwise, Program, Reduction, Scatter, Value
-from ..symbolic.expr import product
+import torch
 
-NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}
+from ..ir import ops
+from ..ir.nodes import NEUTRAL, Computed, Extern, Operation, Pointwise, Program, Reduction
+from ..symbolic.expr import product
 
 
 def without_empty_loops(program: Program) -> Program:
-    """The same program: a fold of nothing is a constant, and a loop without iterations does not
-    say what it would compute."""
+    """The same program: a fold of nothing is a constant, and what has no elements is only made."""
     operations = [filled(o) if isinstance(o, Computed) else o for o in program.operations]
     return replace(program, operations=operations)
 
 
-def filled(operation: Computed) -> Computed:
+def filled(operation: Computed) -> Operation:
     loop, layout = operation.loop, operation.layout
     if product((*loop.ranges, *loop.folded)) != 0:
         return operation
-    value = NEUTRAL.get(loop.kind, 0) if isinstance(loop, Reduction) else 0
-    old = operation.into if isinstance(loop, Scatter) else None
-
-    def inner(index: Index) -> Value:
-        return ops.load(old, layout.index(index)) if old else ops.constant(value, loop.dtype)
-
+    if layout.numel == 0:
+        target, where = torch.ops.aten.empty_strided.default, (layout.size, layout.stride)
+        about = {"dtype": layout.dtype, "device": layout.device}
+        return Extern((operation.name,), (layout,), target, where, about)
+    if isinstance(loop, Reduction):
+        value = NEUTRAL[loop.kind]
+        inner = lambda index: ops.constant(value, loop.dtype)
+    else:  # a scatter of nothing
+        inner = lambda index: ops.load(operation.into, layout.index(index))
     return replace(operation, loop=Pointwise(loop.device, loop.dtype, layout.size, inner))

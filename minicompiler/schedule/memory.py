@@ -13,7 +13,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from ..ir.nodes import Extern, Layout, Program, Scatter, references
-from ..symbolic.expr import product
 from .fusion import Group, bytes_of
 from .kernels import overwriting
 from .plan import Alloc, Call, Free, Kernel, Launch, Reuse, Step
@@ -152,7 +151,7 @@ class MemoryPlan:
                     steps.append(Alloc(memory.name, memory.layout))
             if isinstance(action, Extern):
                 steps.append(Call(action))
-            elif product(action.ranges) != 0:
+            else:
                 # what is written over has its new name by now
                 new = {node.into: node.name for node in action.nodes if node.name in self.of}
                 names = [new.get(a, a) if a in action.mutated else a for a in action.args]

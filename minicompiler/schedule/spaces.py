@@ -59,8 +59,6 @@ def refined(a: Sizes, b: Sizes) -> Cut | None:
 
     None where no cut fits: then the two do not visit the same points in the same order.
     """
-    if 0 in a or 0 in b:  # there are no points to visit
-        return ([1] * len(a), [1] * len(b), a) if a == b else None
     left, right = list(a), list(b)
     counts = [0] * len(a), [0] * len(b)
     pieces: list[Expr] = []

@@ -9,14 +9,12 @@ from dataclasses import replace
 
 import torch
 
-from ..ir import ops
+from ..ir import nodes, ops
 from ..ir.nodes import Computed, Index, Layout, Operation, Program, Reduction, Value
 from ..symbolic.expr import as_expr, product
-from .empty import NEUTRAL
 
 FILL = {"cuda": 512, "cpu": 64}  # workers that keep a large GPU, or a processor, busy
 LEAST = {"cuda": 4096, "cpu": 16384}  # elements that a piece has at least
-POSITIONS = ("argmin", "argmax")
 FEW = {"cuda": 256, "cpu": 8}  # with more results than this there are workers enough
 
 
@@ -33,7 +31,7 @@ def pieces(loop: Reduction) -> tuple[int, int]:
     """
     results, length = int(product(loop.ranges)), int(product(loop.folded))
     kind = loop.device.type
-    if loop.kind in POSITIONS or kind not in FILL or not 0 < results <= FEW[kind]:
+    if loop.kind in nodes.POSITIONS or kind not in FILL or results > FEW[kind]:
         return 0, 1
     wanted = min(FILL[kind] // results, length // LEAST[kind])
     if wanted < 2:
@@ -41,7 +39,7 @@ def pieces(loop: Reduction) -> tuple[int, int]:
     dim, size = max(enumerate(map(int, loop.folded)), key=lambda pair: pair[1])
     wanted = min(wanted, size)
     exact = next(parts for parts in range(wanted, 0, -1) if size % parts == 0)
-    return dim, wanted if exact * 4 <= wanted and loop.kind in NEUTRAL else exact
+    return dim, wanted if exact * 4 <= wanted and loop.kind in nodes.NEUTRAL else exact
 
 
 def _split(operation: Operation) -> list[Operation]:
@@ -68,7 +66,7 @@ def _split(operation: Operation) -> list[Operation]:
             return body()
         position = ops.index_expr(place, torch.int64)
         within = ops.lt(position, ops.constant(length, torch.int64))
-        return ops.masked(within, body, NEUTRAL[loop.kind], loop.dtype)
+        return ops.masked(within, body, nodes.NEUTRAL[loop.kind], loop.dtype)
 
     def whole(index: Index, inside: Index) -> Value:
         return ops.load(name, layout.index((*index, inside[0])))

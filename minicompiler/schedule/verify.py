@@ -40,13 +40,12 @@ class _Walk:
 
     def Alloc(self, step: Alloc) -> None:
         check(step.name not in self.contents, f"{step.name} is allocated twice")
-        self.contents[step.name] = {step.name} if step.layout.numel == 0 else set()
+        self.contents[step.name] = set()
 
     def Reuse(self, step: Reuse) -> None:
         check(step.old in self.contents, f"{step.name} reuses {step.old}, which is gone")
         check(step.old not in self.plan.program.inputs, f"{step.name} takes an input's memory")
-        held = self.contents.pop(step.old)
-        self.contents[step.name] = held | ({step.name} if step.layout.numel == 0 else set())
+        self.contents[step.name] = self.contents.pop(step.old)
 
     def Free(self, step: Free) -> None:
         check(self.contents.pop(step.name, None) is not None, f"{step.name} is freed twice")
@@ -107,7 +106,7 @@ def verify_kernel(kernel: Kernel, layouts: dict[str, Layout]) -> None:
         if not isinstance(loop, Scatter):
             place = simplify(target, space.limits)
             still = {i for i, size in zip(index, loop.ranges) if size != 1} - place.free
-            check(not still or 0 in space.sizes, f"{node.name} is at one place for all of {still}")
+            check(not still, f"{node.name} is at one place for all of {still}")
         if node.into is not None:
             early = read.get(node.into, set()) | {made.get(node.into, place)}
             check(early <= {place}, f"{node.name} overwrites {node.into} that others read")

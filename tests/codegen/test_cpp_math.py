@@ -27,20 +27,20 @@ FUNCTIONS = {
     "sigmoid": (lambda x: 1 / (1 + np.exp(-x)), 3, 3),
 }
 LOOP = """
-extern "C" int64_t {name}_{T}(void** buffers, const int64_t* symbols) {{
+extern "C" int64_t {name}_{T}(void** buffers) {{
     const {T}* __restrict__ in = (const {T}*)buffers[0];
     {T}* __restrict__ out = ({T}*)buffers[1];
     #pragma omp simd
-    for (int64_t i = 0; i < symbols[0]; i++) out[i] = {name}(in[i]);
+    for (int64_t i = 0; i < *(int64_t*)buffers[2]; i++) out[i] = {name}(in[i]);
     return 0;
 }}
 """
 CONVERT = """
-extern "C" int64_t {name}(void** buffers, const int64_t* symbols) {{
+extern "C" int64_t {name}(void** buffers) {{
     const {A}* __restrict__ in = (const {A}*)buffers[0];
     {B}* __restrict__ out = ({B}*)buffers[1];
     #pragma omp simd
-    for (int64_t i = 0; i < symbols[0]; i++) out[i] = {name}(in[i]);
+    for (int64_t i = 0; i < *(int64_t*)buffers[2]; i++) out[i] = {name}(in[i]);
     return 0;
 }}
 """
@@ -74,8 +74,8 @@ def kernels() -> dict[str, build.NativeKernel]:
 
 def call(kernel: build.NativeKernel, x: np.ndarray, dtype: type) -> np.ndarray:
     x, out = np.ascontiguousarray(x), np.empty(len(x), dtype)
-    buffers = (ctypes.c_void_p * 2)(x.ctypes.data, out.ctypes.data)
-    kernel.function(buffers, (ctypes.c_int64 * 1)(len(x)))
+    count = ctypes.c_int64(len(x))
+    kernel.function((ctypes.c_void_p * 3)(x.ctypes.data, out.ctypes.data, ctypes.addressof(count)))
     return out
 
 

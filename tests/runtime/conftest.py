@@ -80,7 +80,7 @@ class Planned:
         kernel = Kernel(
             name, CPU, tuple(nodes), (), (), tuple(reads), tuple(writes), tuple(mutated)
         )
-        text = f'extern "C" long {name}(void** buffers, const long* symbols) {{ {body} }}'
+        text = f'extern "C" long {name}(void** buffers) {{ {body} }}'
         self.sources[name] = KernelSource(name, text, kernel.args, tuple(checks))
         self.steps.append(Launch(kernel, kernel.args))
 

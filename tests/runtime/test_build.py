@@ -30,7 +30,7 @@ class Source:
 
 def answering(name: str, answer: int) -> Source:
     """A kernel that returns `answer`."""
-    return Source(name, f'extern "C" long {name}(void**, const long*) {{ return {answer}; }}')
+    return Source(name, f'extern "C" long {name}(void**) {{ return {answer}; }}')
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def fresh(tmp_path, monkeypatch):
 
 def answers(*sources: Source) -> list[int]:
     kernels = build.compile_cpp(sources)
-    return [kernels[s.name].function(None, None) for s in sources]
+    return [kernels[s.name].function(None) for s in sources]
 
 
 def products(cache: str) -> list[Path]:
@@ -63,15 +63,15 @@ def test_kernels_of_one_unit_may_define_the_same_functions():
         assert answers(*sources) == [1, 2]
 
 
-def test_kernel_reads_buffers_and_symbols():
-    text = """extern "C" long scale(void** buffers, const long* symbols) {
+def test_kernel_reads_and_writes_buffers():
+    text = """extern "C" long scale(void** buffers) {
       float* x = (float*)buffers[0];
-      for (long i = 0; i < symbols[0]; i++) x[i] *= 2;
+      for (long i = 0; i < 3; i++) x[i] *= 2;
       return 0; }"""
     scale = build.compile_cpp([Source("scale", text)])["scale"]
     x = (ctypes.c_float * 3)(1, 2, 3)
     buffers = (ctypes.c_void_p * 1)(ctypes.addressof(x))
-    assert scale.function(buffers, (ctypes.c_int64 * 1)(3)) == 0
+    assert scale.function(buffers) == 0
     assert list(x) == [2, 4, 6]
     assert ctypes.cast(scale.function, ctypes.c_void_p).value == scale.address
 
@@ -115,7 +115,7 @@ def test_missing_digest_is_rebuilt():
 
 
 def test_kernels_use_as_many_threads_as_torch(monkeypatch):
-    text = """extern "C" long count(void**, const long*) {
+    text = """extern "C" long count(void**) {
       long n = 0;
       #pragma omp parallel reduction(+ : n)
       n += 1;
@@ -261,13 +261,13 @@ RACER = """
     from pathlib import Path
     from types import SimpleNamespace
     from minicompiler.runtime import build
-    text = 'extern "C" long k%d(void**, const long*) {{ return %d; }}'
+    text = 'extern "C" long k%d(void**) {{ return %d; }}'
     Path(sys.argv[1]).touch()
     while not all(Path(other).exists() for other in sys.argv[2:]):
         pass
     for i in range(3):
         kernel = build.compile_cpp([SimpleNamespace(name=f"k{i}", text=text % (i, i))])[f"k{i}"]
-        assert kernel.function(None, None) == i
+        assert kernel.function(None) == i
 """
 
 

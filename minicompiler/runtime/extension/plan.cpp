@@ -45,7 +45,7 @@ struct Free {
 };
 using Step = std::variant<Alloc, Reuse, Launch, Call, Free>;
 
-using Native = int64_t (*)(void** buffers, const int64_t* symbols);
+using Native = int64_t (*)(void** buffers);
 
 struct Kernel {
   std::string name;
@@ -169,7 +169,7 @@ class Plan {
     }
     RECORD_USER_SCOPE(kernel.name);
     if (!kernel.native) return launch_triton(step, kernel, buffers, frame);
-    if (int64_t failed = kernel.native(buffers.data(), nullptr))
+    if (int64_t failed = kernel.native(buffers.data()))
       TORCH_CHECK_INDEX(false, kernel.checks.at(failed - 1));
   }
 
