@@ -1,6 +1,6 @@
 """Plans written by hand, with kernels written by hand."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 import torch
@@ -89,6 +89,9 @@ class Planned:
         kernel = next(
             s.kernel for s in self.steps if isinstance(s, Launch) and s.kernel.name == name
         )
+        nodes, names = {node.name: node for node in kernel.nodes}, dict(zip(kernel.args, args))
+        made = [replace(nodes[name], name=names[name]) for name in kernel.writes]
+        self.program.operations.extend(made)
         self.steps.append(Launch(kernel, args))
 
     def call(self, target, *args, names=(), layouts=(), out=None, **kwargs) -> None:
