@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves
 
 from . import pipeline, report
 from .capture import cache, convert, frame_hook
-from .errors import UserError
+from .errors import Unsupported, UserError
 from .report.compare import clone
 from .settings import config, overriding
 
@@ -88,9 +88,14 @@ class Region:
         record.add("bytecode", code)
         compile_frame = functools.partial(self.compile_frame, code, function, vector)
         with report.recording(record), overriding(self.options):
-            return cache.find_or_compile(
-                code, function.__globals__, vector, self.token, compile_frame
-            )
+            try:
+                return cache.find_or_compile(
+                    code, function.__globals__, vector, self.token, compile_frame
+                )
+            except Unsupported:  # no frame can be compiled as things stand
+                if self.fullgraph:
+                    raise
+                return None
 
     def compile_frame(
         self, code: types.CodeType, function: types.FunctionType, vector: tuple[Any, ...]

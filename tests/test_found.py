@@ -76,3 +76,64 @@ def test_a_number_is_first_what_its_dtype_holds_of_it() -> None:
 
     for dtype in (torch.int64, torch.bool, torch.uint8, torch.float16):
         check_against_eager(filled, torch.arange(4).to(dtype))
+
+
+@pytest.mark.parametrize("backend", ["eager", "auto"])
+def test_hooks_on_saved_tensors_see_what_eager_saves(backend: str) -> None:
+    layer = torch.nn.Linear(3, 3)
+    fn = lambda x: torch.tanh(layer(x))
+    minicompiler.reset()
+    compiled = minicompiler.compile(fn, backend=backend)
+    x = torch.ones(2, 3, requires_grad=True)
+
+    def saved(fn: Callable[..., Any]) -> list[Any]:
+        seen: list[Any] = []
+        pack = lambda t: (seen.append((type(t), t.shape)), t)[1]
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+            fn(x).sum().backward()
+        return seen
+
+    assert saved(compiled) == saved(fn)
+    assert torch.allclose(compiled(x), fn(x)) and minicompiler.stats()["graphs"] == 1
+    assert saved(compiled) == saved(fn)
+
+
+@pytest.mark.parametrize("backend", ["eager", "auto"])
+def test_checkpoints_of_closures(backend: str) -> None:
+    layer = torch.nn.Linear(3, 3)
+
+    def checkpointed(x: torch.Tensor) -> torch.Tensor:
+        inner = lambda t: torch.tanh(layer(t))
+        return torch.utils.checkpoint.checkpoint(inner, x, use_reentrant=False).sum()
+
+    minicompiler.reset()
+    grads = []
+    for fn in (checkpointed, minicompiler.compile(checkpointed, backend=backend)):
+        x = torch.ones(2, 3, requires_grad=True)
+        fn(x).backward()
+        grads.append(x.grad)
+    assert torch.allclose(*grads)
+
+
+def test_dispatch_modes_see_what_eager_calls() -> None:
+    from torch.utils.flop_counter import FlopCounterMode
+
+    compiled = minicompiler.compile(lambda x: x @ x)
+    x = torch.ones(4, 4)
+    compiled(x)
+    with FlopCounterMode(display=False) as counter:
+        compiled(x)
+    assert counter.get_total_flops() == 128
+
+
+@pytest.mark.parametrize("value", [2.5, float("nan"), 10**6])
+def test_identity_of_literals_from_outside(value: Any) -> None:
+    def same(a: Any, b: Any, x: torch.Tensor) -> Any:
+        return (x if a is b else x * 2), [a].count(b), b in [a], a == b
+
+    again = lambda: type(value)(repr(value))
+    minicompiler.reset()
+    compiled = minicompiler.compile(same, backend="eager")
+    p, q, x = again(), again(), torch.ones(1)
+    for pair in [(p, p), (p, q), (q, q), (value, value), (value, p)]:
+        assert repr(compiled(*pair, x)) == repr(same(*pair, x))

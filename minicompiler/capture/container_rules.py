@@ -96,7 +96,8 @@ class Compared:
 
     def compare(self, symbol: str, other: "Compared") -> bool:
         a, b = self.v.force(self.ev), other.v.force(self.ev)
-        if symbol in ("==", "!=") and model.identical(self.ev, a, b):
+        literals = isinstance(a, Const) and isinstance(b, Const) and a.value == b.value
+        if symbol in ("==", "!=") and not literals and model.identical(self.ev, a, b):
             return symbol == "=="
         return model.truth(self.ev, model.binary(self.ev, symbol, a, b))
 

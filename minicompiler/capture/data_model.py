@@ -18,6 +18,7 @@ import torch
 
 from ..errors import Unsupported
 from . import attributes
+from .facts import signature
 from .frame_hook import MISSING, type_lookup
 from .values import ABSENT, NONE, Const, Dict, Generator, Iterator
 from .values import Method, Obj, Raised, Sequence, Set, Slice, Tensor, Tuple, Value, View
@@ -183,7 +184,15 @@ def identical(ev: "E", a: Value, b: Value) -> bool:
     if a is b:
         return True
     if isinstance(a, Const) and isinstance(b, Const):
-        return a.value is b.value
+        same, sources = a.value is b.value, [v.source for v in (a, b) if v.source is not None]
+        if signature(a.value) == signature(b.value) and type(a.value) not in (bool, type(None)):
+            if len(sources) == 2:  # equal, but are they one object the next time?
+                ev.assume("ALIASED" if same else "NOT_ALIASED", *sources)
+            elif sources and not same:
+                refuse("compares the identity of a literal with that of an equal one")
+            elif sources:
+                ev.assume("ID", sources[0], a.value)
+        return same
     if isinstance(a, Method) or isinstance(b, Method):
         return False
     if a.cls is b.cls and not is_fixed(a.real) and a.source is not None and b.source is not None:

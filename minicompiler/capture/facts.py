@@ -5,6 +5,7 @@ the same fact of another value. The functions at the end are what generated chec
 """
 
 import contextlib
+import functools
 import itertools
 import struct
 import types
@@ -192,6 +193,7 @@ def function_modes() -> tuple[Any, ...]:
     return tuple(str(m.device) if type(m) is DeviceContext else type(m) for m in modes)
 
 
+saved_hooks = functools.partial(torch._C._autograd._top_saved_tensors_default_hooks, False)
 SDP_FLAGS = [
     getattr(torch._C, f"_get_{kind}_sdp_enabled")
     for kind in ("flash", "math", "mem_efficient", "cudnn")
@@ -203,6 +205,7 @@ AMBIENT = {
     "DEFAULT_DTYPE": Ambient(torch.get_default_dtype),
     "FUNCTION_MODES": Ambient(function_modes, (), torch._C._len_torch_function_stack, 0),
     "DISPATCH_MODES": Ambient(torch._C._len_torch_dispatch_stack),
+    "SAVED_TENSORS_HOOKS": Ambient(saved_hooks, None, saved_hooks, None),
     "DETERMINISTIC": Ambient(torch._C._get_deterministic_algorithms),
     "MATMUL_PRECISION": Ambient(torch.get_float32_matmul_precision),  # generated matmuls read it
     "PATCHES": Ambient(  # of torch's and Python's own modules and classes

@@ -343,6 +343,8 @@ class GuardSet:
         modes = [m for m in facts.function_modes() if not isinstance(m, str)]
         if modes or torch._C._len_torch_dispatch_stack():
             raise Unsupported("a torch function or dispatch mode is active", "leave it first")
+        if facts.saved_hooks() is not None:
+            raise Unsupported("hooks see each tensor that is saved", "leave saved_tensors_hooks")
 
     def __len__(self) -> int:
         return len(self.rows)
