@@ -6,6 +6,7 @@ depends on nothing else is not computed (0 * inf would be NaN), and a gradient t
 is None. And tangents have strides of their own: `sum()` sends one number, expanded.
 """
 
+import itertools
 import operator
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,19 +39,27 @@ def backward_for(parts: "Partitioned", layouts: Layouts) -> fx.GraphModule:
     cannot take other strides than it was traced for."""
     assert parts.backward is not None
     traced = zip(layouts, parts.signature.tangents)
+    eager: Any = parts.traced.graph.output_node().args[0]
+    sent, own = _sent(parts.traced.graph), len(parts.signature.arguments)
+    present = {i for i, strides in enumerate(layouts) if strides is not None}
+    reached = [g is not None and bool(sent[g] & present) for g in eager[-own:]]
     if all(strides is None or strides == tuple(map(int, t.stride)) for strides, t in traced):
-        return _Arriving(layouts).run(parts.backward)
+        return _Arriving(layouts, reached).run(parts.backward)
     # decompositions keep the strides of what was traced: only the traced operators know others
-    eager = _Arriving(layouts).run(parts.traced).graph.output_node().args[0]
-    gradients: Any = eager[-len(parts.signature.arguments) :]  # type: ignore[index]
-    return _Arriving(layouts, [g and g.meta["val"] for g in gradients]).run(parts.backward)
+    eager = _Arriving(layouts, [True] * len(eager)).run(parts.traced).graph.output_node().args[0]
+    specs = [g and g.meta["val"] for g in eager[-own:]]
+    return _Arriving(layouts, reached, specs).run(parts.backward)
 
 
 class _Arriving:
-    """`results`: what the outputs shall look like, if that matters."""
+    """`reached`: whether eager has a gradient there, be it one of zeros alone. `results`: what the
+    outputs shall look like, if that matters."""
 
-    def __init__(self, layouts: Layouts, results: Sequence[TensorSpec | None] = ()) -> None:
-        self.layouts, self.results, self.mode = layouts, results, FakeMode()
+    def __init__(
+        self, layouts: Layouts, reached: Sequence[bool], results: Sequence[TensorSpec | None] = ()
+    ) -> None:
+        self.layouts, self.reached, self.results = layouts, reached, results
+        self.mode = FakeMode()
         self.graph = fx.Graph()
         self.new: dict[fx.Node, Any] = {}  # by node of the old graph
         self.gradients: set[fx.Node] = set()  # what depends on a tangent
@@ -72,7 +81,7 @@ class _Arriving:
                         self.describe(new, replace(spec, stride=stride), spec)
             elif node.op == "output":
                 outputs: Any = node.args[0]
-                made = [None if g in self.undefined else g and self.new[g] for g in outputs]
+                made = [g and self.operand(g) if r else None for g, r in zip(outputs, self.reached)]
                 self.graph.output(tuple(map(self.result, made, self.results or [None] * len(made))))
             else:
                 self.step(node)
@@ -144,19 +153,27 @@ class _Arriving:
         return substitute(outs, Tensor, lambda made: made.spec)
 
 
+def _sent(graph: fx.Graph) -> dict[fx.Node, set[int]]:
+    """The tangents that each value depends on."""
+    sent: dict[fx.Node, set[int]] = {}
+    count = itertools.count()
+    for node in graph.nodes:
+        mine = {next(count)} if node.name.startswith("tangents_") else set()
+        sent[node] = mine.union(*(sent[n] for n in node.all_input_nodes))
+    return sent
+
+
 def readers(backward: fx.Graph, saved: int) -> Sequence[frozenset[int]]:
     """By value that is saved, which are the first arguments: the tangents whose way back reads
     it."""
     places = [node for node in backward.nodes if node.op == "placeholder"]
     tangents = [node for node in places if node.name.startswith("tangents_")]
-    sent = {node: {i} for i, node in enumerate(tangents)}  # the tangents that a value depends on
+    sent = _sent(backward)
     made_of = {node: {i} for i, node in enumerate(places[:saved])}  # where it depends on none
     found: list[set[int]] = [set() for _ in range(saved)]
     for node in backward.nodes:
         operands = node.all_input_nodes
-        mine = sent.setdefault(node, set().union(*(sent[n] for n in operands)))
-        if node.op == "output":
-            mine = set(range(len(tangents)))
+        mine = set(range(len(tangents))) if node.op == "output" else sent[node]
         early = set().union(*(made_of.get(n, set()) for n in operands if not sent[n]))
         if not mine:
             made_of.setdefault(node, early)

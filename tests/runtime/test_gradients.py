@@ -270,3 +270,18 @@ def transposes(x):
     y = x.sin()
     x.t_()
     return x + y.t()
+
+
+@pytest.mark.parametrize("taken", [(0,), (1,), (0, 1), (2,), (0, 2)])
+def test_a_gradient_of_zeros_is_one(taken: tuple[int, ...]) -> None:
+    def several(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x.sign(), x * 2, y.exp()
+
+    minicompiler.reset()
+    seen = []
+    for fn in (several, minicompiler.compile(several)):
+        leaves = [torch.ones(3, requires_grad=True) for _ in range(2)]
+        outs = fn(*leaves)
+        sum(outs[i].sum() for i in taken).backward()  # type: ignore[union-attr]
+        seen.append([t.grad if t.grad is None else t.grad.tolist() for t in leaves])
+    assert repr(seen[0]) == repr(seen[1])
