@@ -17,13 +17,14 @@ from torch.utils._pytree import tree_leaves
 
 from . import pipeline, report
 from .capture import cache, convert, frame_hook
-from .errors import Unsupported, UserError
+from .errors import Unsupported, UserError, warn_once
 from .report.compare import clone
 from .settings import config, overriding
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-LATER = ("reduce-overhead", "max-autotune")  # modes of torch.compile that we do not have yet
+# modes of torch.compile that we do not have yet
+LATER = ("reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
 def compile(
@@ -40,18 +41,23 @@ def compile(
     backend    "auto", "eager" (capture only), "aot_eager", "interpret" (the loop IR, evaluated),
                a registered name, or `callable(gm, example_inputs) -> callable`
     fullgraph  True: raise Unsupported, with the line and a way out, instead of breaking the graph
-    dynamic    accepted; sizes are constants for now, another size is another compilation
+    dynamic    None, True or False; sizes are constants for now, another size is another compilation
     options    any switch of `config` for this function alone; {"stop_after": "aot"} runs the real
                code part of the way
     Without `fn` it is a decorator. Raises UserError for an unknown backend, mode or option.
+    Warns once where there is no frame hook: then all runs eagerly.
     """
     if fn is None:
         return lambda f: compile(
             f, backend=backend, mode=mode, dynamic=dynamic, fullgraph=fullgraph, options=options
         )
     if mode not in (None, "default"):
-        later = " (not yet)" if mode in LATER else ""
-        raise UserError(f"unknown mode {mode!r}{later}; the modes are default")
+        what = f"mode {mode!r} is not there yet" if mode in LATER else f"there is no mode {mode!r}"
+        raise UserError(f"{what}; say mode='default', or leave it out")
+    if not isinstance(dynamic, bool | None):
+        raise UserError(f"dynamic is None, True or False, not {dynamic!r}")
+    if dynamic:
+        warn_once("dynamic=True changes nothing yet: another size is compiled again")
     if isinstance(fn, type) or not callable(fn):
         raise UserError(f"compile takes a function or an nn.Module, not {fn!r}")
     region = Region(backend, fullgraph, options or {})
@@ -69,6 +75,10 @@ class Region:
         self.fullgraph, self.options = fullgraph, options
         self.token = cache.token(self.backend, fullgraph, tuple(sorted(options.items())))
         self.callback = frame_hook.tolerant(self.on_frame)
+        if frame_hook.unavailable:
+            text = f"all runs eagerly: no frame hook, see make doctor ({frame_hook.unavailable})"
+            report.current().reason(text)
+            warn_once(text)
 
     def around(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """`fn`, called with the hook on."""

@@ -5,6 +5,10 @@ stage above then breaks the graph or runs eagerly; it becomes visible only under
 Everything a user sees derives from `CompilerError` and says what to do instead.
 """
 
+import functools
+import sys
+import warnings
+
 
 class CompilerError(RuntimeError):
     """Base of every error that the compiler itself raises at its user."""
@@ -33,3 +37,14 @@ class InternalError(CompilerError):
 
 class UserError(CompilerError):
     """The compiler was called wrongly (an unknown backend, option or mode)."""
+
+
+def warn(text: str) -> None:
+    """A warning at the line of the user's that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"minicompiler: {text}", stacklevel=level)
+
+
+warn_once = functools.cache(warn)  # in this process, for each text

@@ -12,7 +12,6 @@ A stage never imports another: what it must call elsewhere is handed to it here.
 
 import functools
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -22,7 +21,7 @@ from torch import fx
 from . import aot, codegen, decompositions, lowering, report, runtime, schedule
 from .capture import binding
 from .capture.facts import overlaps
-from .errors import BackendError, InternalError, Unsupported, UserError
+from .errors import BackendError, InternalError, Unsupported, UserError, warn, warn_once
 from .ir.evaluate import evaluate
 from .ir.verify import verify
 from .settings import config, overriding
@@ -194,7 +193,9 @@ def compile_or_keep(backend: Backend, gm: fx.GraphModule, example_inputs: Sequen
     try:
         return backend(gm, list(example_inputs))
     except Unsupported as refusal:
-        report.current().reason(f"the graph runs as captured: {refusal}")
+        report.current().reason(text := f"the graph runs as captured: {refusal}")
+        if isinstance(refusal, runtime.build.NoCompiler):
+            warn_once(text)
     except Exception as error:
         if backend not in BACKENDS.values():
             raise BackendError(f"backend {backend!r} failed: {error}") from error
@@ -255,4 +256,4 @@ def _our_fault(gm: fx.GraphModule, doing: str, error: Exception) -> None:
     if config.verify:
         raise InternalError(text) from error
     report.current().reason(text)
-    warnings.warn(f"minicompiler: {text}", stacklevel=3)
+    warn(text)

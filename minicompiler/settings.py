@@ -50,7 +50,7 @@ class Config:
         for name in options.keys() - known:
             raise UserError(f"unknown option {name!r}; the options are {', '.join(sorted(known))}")
         if options.get("stop_after") not in (None, *STAGES):
-            raise UserError(f"stop_after is one of {STAGES}, not {options['stop_after']!r}")
+            raise UserError(f"stop_after is None or one of {', '.join(STAGES)}")
         return replace(self, **options)
 
 

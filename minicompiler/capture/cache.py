@@ -11,7 +11,6 @@ the hook refers to them weakly; a set of guards that expects a dead object is dr
 """
 
 import threading
-import warnings
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from types import CodeType, FunctionType
@@ -20,6 +19,7 @@ from weakref import WeakValueDictionary, ref
 
 from torch import nn
 
+from ..errors import warn
 from ..report import current
 from ..settings import config
 from . import binding, frame_hook
@@ -186,11 +186,10 @@ def find_or_compile(
             current().recompile_reason(f"{cache.name}: {why}")
             if made >= config.recompile_limit:
                 cache.give_up(region)
-                warnings.warn(
+                warn(
                     f"{cache.name} was compiled {made} times, as often as config.recompile_limit "
                     "allows; what fits none of these runs eagerly from now on. The last reason: "
-                    f"{why}. All reasons: stats()['recompile_reasons'].",
-                    stacklevel=2,
+                    f"{why}. All reasons: stats()['recompile_reasons']."
                 )
                 return None
             current().count("recompiles")

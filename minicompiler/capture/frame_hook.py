@@ -10,13 +10,12 @@ once (`skip` makes it for good). Calls that either of them makes are met in turn
 uncaptured code are compiled too.
 """
 
-import warnings
 from collections.abc import Callable
 from importlib import import_module
 from types import CodeType, FunctionType
 from typing import Any
 
-from ..errors import CompilerError
+from ..errors import CompilerError, warn
 
 _c: Any = None
 unavailable = ""  # why nothing can be captured; empty: all is well
@@ -24,7 +23,6 @@ try:
     _c = import_module(f"{__package__}._frame_hook")
     if not hasattr(_c, "patched"):
         _c, unavailable = None, "the frame hook is older than its sources: build it again"
-        warnings.warn(f"minicompiler: {unavailable}; all runs eagerly", stacklevel=2)
 except ImportError as error:  # built without a C compiler, or a Python without the GIL
     unavailable = str(error)
 
@@ -74,9 +72,7 @@ def tolerant(callback: Callback) -> Callback:
             if place not in reported:
                 reported.add(place)
                 fault = f"{type(error).__name__}: {error}"
-                warnings.warn(
-                    f"{place} runs eagerly: compiling it failed with {fault}", stacklevel=2
-                )
+                warn(f"{place} runs eagerly: compiling it failed with {fault}")
             return None
 
     return ask

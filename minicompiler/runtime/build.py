@@ -12,7 +12,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from typing import Protocol
 
 import torch
 
-from ..errors import Unsupported
+from ..errors import Unsupported, warn
 from ..report import record
 from ..settings import config
 from . import store
@@ -149,7 +148,7 @@ def build_kernels(text: str, compiler: Compiler) -> tuple[Path, bool]:
 
 @functools.cache
 def _note_one_thread(compiler: Compiler) -> None:
-    warnings.warn(f"{compiler.command[0]} has no OpenMP: kernels run in one thread", stacklevel=2)
+    warn(f"{compiler.command[0]} has no OpenMP: kernels run in one thread")
 
 
 def build(
@@ -157,7 +156,7 @@ def build(
 ) -> tuple[Path, bool]:
     """A verified shared library of `text`, and whether the cache had it. Raises BuildFailed.
 
-    `notice` is printed where it must be built."""
+    `notice` is printed where it must be built, before and after."""
 
     def make(folder: Path) -> None:
         if notice:
@@ -171,6 +170,8 @@ def build(
             errors = [line for line in made.stdout.splitlines() if "error" in line]
             said = "\n".join(errors[:5] or made.stdout.splitlines()[-5:])
             raise BuildFailed(f"the C++ compiler refused {name}:\n{said}")
+        if notice:
+            print(f"{notice}: done", file=sys.stderr, flush=True)
 
     key = store.digest(text, compiler.identity, shlex.join(flags))
     return store.fetch(kind, key, f"{name}.so", make)

@@ -10,13 +10,12 @@ import importlib.util
 import sys
 import sysconfig
 import threading
-import warnings
 from pathlib import Path
 from types import ModuleType
 
 import torch
 
-from ..errors import Unsupported
+from ..errors import Unsupported, warn
 from ..settings import config
 from . import build
 
@@ -75,7 +74,7 @@ def _module(extension_dir: str, disk_cache: bool, cxx: str) -> ModuleType | None
     try:
         return _load(_built())
     except (Unsupported, ImportError) as error:
-        warnings.warn(f"minicompiler runs its plans in Python: {error}", stacklevel=4)
+        warn(f"plans are run in Python: {error}")
         return None
 
 

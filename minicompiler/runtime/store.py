@@ -14,12 +14,11 @@ import os
 import shutil
 import stat
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import Unsupported
+from ..errors import Unsupported, warn
 from ..settings import config
 
 if TYPE_CHECKING:
@@ -87,10 +86,9 @@ def _cache_folder(path: str) -> Path | None:
 
 @functools.cache
 def _warn_unused(folder: Path, reason: str) -> None:
-    warnings.warn(
-        f"minicompiler keeps its compiled kernels for this process only: the cache folder "
-        f"{folder} {reason}. Another folder: MINICOMPILER_CACHE_DIR or config.cache_dir.",
-        stacklevel=3,
+    warn(
+        f"compiled kernels are kept for this process only: the cache folder "
+        f"{folder} {reason}. Another folder: MINICOMPILER_CACHE_DIR or config.cache_dir."
     )
 
 
