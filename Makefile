@@ -11,9 +11,12 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+# An interrupted set-up leaves half an environment, without this mark.
+MADE := $(VENV)/.made
 HOOK := $(wildcard minicompiler/capture/*.c)
 # Threads that wait must not spin: the workers share the cores.
-PYTEST := OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m pytest -q
+RUN := OMP_WAIT_POLICY=PASSIVE $(BIN)/python
+PYTEST := $(RUN) -m pytest -q
 WORKERS ?= -n 2
 OTHERS := 3.11 3.12 3.13 3.14
 
@@ -25,22 +28,26 @@ help:  ## this list
 
 doctor:  ## is this machine ready? says what to do where it is not
 	@command -v $(PYTHON) >/dev/null 2>&1 || { \
-	  echo "there is no '$(PYTHON)' here: install Python 3.11 or newer, or say make PYTHON=..."; \
+	  echo "there is no '$(PYTHON)' here: install Python 3.11 or newer," \
+	    "or say make tour PYTHON=/full/path/to/python"; \
 	  exit 1; }
 	@$(PYTHON) minicompiler/tools/doctor.py --venv $(VENV)
 
 setup: $(STAMP)  ## the virtual environment and the frame hook, built once
 
 $(STAMP): requirements.txt requirements-dev.txt pyproject.toml setup.py $(HOOK) | doctor
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@{ test -e $(MADE) || test -e $@; } && $(BIN)/python -c '' 2>/dev/null || { \
+	  $(PYTHON) -m venv --clear $(VENV) && touch $(MADE); }
 	$(BIN)/python -m pip install --disable-pip-version-check -q \
-	  $(TORCH) -r requirements-dev.txt $(PIP_ARGS)
+	  $(TORCH) -r requirements-dev.txt $(PIP_ARGS) || { \
+	  echo "could not install: is the package index reachable? 'make doctor' asks it;" \
+	    "another one: PIP_ARGS='--index-url ...'"; exit 1; }
 	$(BIN)/python -m pip install --disable-pip-version-check -q \
 	  --no-build-isolation --no-deps -e .
 	@touch $@
 
 tour: doctor $(STAMP)  ## a small GPT learns to add: eager and compiled, side by side
-	$(BIN)/python -m minicompiler.tools.tour $(ARGS)
+	$(RUN) -m minicompiler.tools.tour $(ARGS)
 
 test: doctor $(STAMP)  ## the fast test suite
 	$(PYTEST) $(WORKERS) -m "not slow" $(ARGS)

@@ -4,7 +4,7 @@ from setuptools import Extension, setup
 
 FOLDER = "minicompiler/capture"
 
-# optional: where no compiler is, the package installs all the same and interprets, with a warning
+# optional: where no compiler is, the package installs all the same and runs eagerly, with a warning
 hook = Extension(
     "minicompiler.capture._frame_hook",
     [f"{FOLDER}/_frame_hook.c"],

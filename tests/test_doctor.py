@@ -39,6 +39,14 @@ def test_no_compiler(tmp_path):
     assert "warn  no C compiler (/nonexistent/cc" in said
     assert "warn  no C++ compiler (/nonexistent/c++" in said
     assert f"mend it with: {doctor.INSTALL_COMPILER}" in said
+    assert "Python.h" not in said and "OpenMP" not in said  # these say nothing new
+    assert said.endswith("doctor: ready, but without a C compiler everything will run eagerly\n")
+
+
+def test_no_cxx_compiler(tmp_path):
+    code, said = consult(tmp_path, CXX="/nonexistent/c++")
+    assert code == 0 and "OpenMP" not in said
+    assert "ready, but without a C++ compiler every graph will run as captured" in said
 
 
 def test_nothing_on_the_path(tmp_path):
@@ -129,6 +137,13 @@ def test_offline(tmp_path, monkeypatch):
     assert verdict == doctor.WARN and "ERROR: no network" in seen and "--find-links" in mend
 
 
+def test_the_index_asked_is_that_of_pip_args(tmp_path, monkeypatch):
+    monkeypatch.setattr(doctor, "installed_torch", lambda venv: None)
+    monkeypatch.setattr(doctor, "run", lambda command: (1, " ".join(command[-3:])))
+    monkeypatch.setenv("PIP_ARGS", "--index-url 'http://a b/'")
+    assert "(wheel --index-url http://a b/)" in doctor.registry(str(tmp_path))[1]
+
+
 @pytest.mark.parametrize("version, verdict", [("2.10.1", doctor.FAIL), ("2.13.0+cpu", doctor.OK)])
 def test_torch_version(monkeypatch, version, verdict):
     monkeypatch.setattr(doctor, "installed_torch", lambda venv: version)
@@ -192,10 +207,26 @@ def test_old_pythons(tmp_path):
 def test_an_old_python_is_simulated(monkeypatch, capsys):
     Version = namedtuple("Version", "major minor micro")
     monkeypatch.setattr(doctor.sys, "version_info", Version(3, 10, 4))
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("HOME", "/nonexistent")
     assert doctor.main([]) == 1
     said = capsys.readouterr().out
     assert said.startswith("FAIL  Python 3.10.4; 3.11 to 3.14 is needed")
-    assert "mend it with: pyenv install 3.12" in said
+    assert "mend it with: pyenv install 3.12 && make tour PYTHON=" in said
+
+
+def test_a_newer_python_is_named(tmp_path, monkeypatch, capsys):
+    Version = namedtuple("Version", "major minor micro")
+    monkeypatch.setattr(doctor.sys, "version_info", Version(3, 10, 4))
+    for folder, status in [("shims", 1), (".pyenv/versions/3.12.9/bin", 0)]:
+        python = tmp_path / folder / "python3.12"
+        python.parent.mkdir(parents=True)
+        python.write_text(f"#!/bin/sh\nexit {status}\n")
+        python.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "shims"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert doctor.main([]) == 1
+    assert f"mend it with: make tour PYTHON={python}\n" in capsys.readouterr().out
 
 
 def test_the_file_parses_on_old_pythons():
@@ -218,3 +249,20 @@ def test_make_stops_with_the_message(tmp_path):
     make[-2] = "PYTHON=/nonexistent/python"
     done = subprocess.run(make, capture_output=True, text=True)
     assert done.returncode != 0 and "install Python 3.11 or newer" in done.stdout
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="no make here")
+def test_an_interrupted_set_up_begins_again(tmp_path):
+    """Half an environment is cleared; a whole one is kept, also where pip then fails."""
+    venv = tmp_path / "venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").symlink_to(sys.executable)
+    (venv / "half").write_text("")
+    make = ["make", "-C", str(ROOT), "setup", f"PYTHON={sys.executable}", f"VENV={venv}"]
+    make.append("PIP_ARGS=--no-index --find-links /nonexistent")
+    done = subprocess.run(make, capture_output=True, text=True)
+    assert done.returncode != 0 and "could not install: is the package index" in done.stdout
+    assert not (venv / "half").exists() and (venv / "bin" / "pip").exists()
+    (venv / "kept").write_text("")
+    subprocess.run(make, capture_output=True, text=True)
+    assert (venv / "kept").exists()

@@ -8,6 +8,7 @@ FAIL makes the exit code non-zero, WARN names what will be missing or slower.
 from __future__ import print_function
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -74,7 +75,31 @@ def python():
     if OLDEST <= sys.version_info[:2] <= NEWEST:
         return OK, version, ""
     wanted = "3.11 to 3.14 is needed"
-    return FAIL, "%s; %s" % (version, wanted), "pyenv install 3.12 && make PYTHON=python3.12"
+    try:
+        found = newer_python()
+    except Exception:  # so old that even asking fails
+        found = None
+    if found:
+        return FAIL, "%s; %s" % (version, wanted), "make tour PYTHON=" + found
+    mend = 'pyenv install 3.12 && make tour PYTHON="$(pyenv prefix 3.12)/bin/python"'
+    return FAIL, "%s; %s" % (version, wanted), mend
+
+
+def newer_python():
+    """The full path of a Python on this machine that would do, or None."""
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    pyenv = os.path.join(os.path.expanduser("~"), ".pyenv", "versions")
+    for minor in range(OLDEST[1], NEWEST[1] + 1):
+        name = "python3.%d" % minor
+        candidates = [os.path.join(folder, name) for folder in folders]
+        if os.path.isdir(pyenv):
+            versions = [v for v in sorted(os.listdir(pyenv)) if v.startswith("3.%d." % minor)]
+            candidates += [os.path.join(pyenv, v, "bin", name) for v in versions]
+        for path in candidates:
+            # it is started, too: what pyenv puts on the PATH may stand for nothing
+            if os.path.isabs(path) and os.path.exists(path) and run([path, "-c", ""])[0] == 0:
+                return path
+    return None
 
 
 def virtual_environments():
@@ -189,15 +214,16 @@ def registry(venv):
     folder = tempfile.mkdtemp()
     try:  # wheel: about 30 kB, and installed later anyhow
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-        get = ["download", "--no-deps", "--retries", "0", "--timeout", "5", "-d", folder, "wheel"]
-        code, said = run(pip + get)
+        get = ["install", "--no-deps", "--retries", "0", "--timeout", "5", "-t", folder, "wheel"]
+        # make hands its PIP_ARGS on in the environment
+        code, said = run(pip + get + shlex.split(os.environ.get("PIP_ARGS", "")))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if code == 0:
-        return OK, "the package registry answers", ""
+        return OK, "the package index answers", ""
     last = (said.splitlines() or ["no answer"])[-1]
     mend = "check the network or proxy; offline: make setup PIP_ARGS='--no-index --find-links DIR'"
-    return WARN, "the package registry does not answer (%s)" % last, mend
+    return WARN, "the package index does not answer (%s)" % last, mend
 
 
 def checks(venv):
@@ -212,10 +238,20 @@ def checks(venv):
         yield lambda check=check: check(venv)
 
 
+NEEDS = {headers: c_compiler, openmp: cxx_compiler}  # checks that say nothing new without another
+WITHOUT = [  # the worst first
+    (c_compiler, "without a C compiler everything will run eagerly"),
+    (headers, "without Python's headers everything will run eagerly"),
+    (cxx_compiler, "without a C++ compiler every graph will run as captured"),
+]
+
+
 def main(arguments):
     venv = arguments[arguments.index("--venv") + 1] if "--venv" in arguments[:-1] else ""
-    failed = 0
+    failed, missing = 0, []
     for check in checks(venv):
+        if NEEDS.get(check) in missing:
+            continue
         try:
             verdict, seen, mend = check()
         except Exception as error:  # the doctor never falls ill
@@ -225,10 +261,13 @@ def main(arguments):
         if mend:
             print("      mend it with: " + mend)
         failed += verdict == FAIL
+        if verdict != OK:
+            missing.append(check)
         if check is python and failed:
             break  # nothing else can be judged from here
     if not failed:
-        print("doctor: this machine is ready")
+        without = [what for check, what in WITHOUT if check in missing]
+        print("doctor: ready, but " + without[0] if without else "doctor: this machine is ready")
     return 1 if failed else 0
 
 

@@ -1,13 +1,16 @@
 """`minicompiler explain FILE:FUNCTION` and `bisect`: every stage of a user's function, as text."""
 
+import inspect
 import runpy
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
 import torch
 
 import minicompiler
+from minicompiler.report.compare import clone
 
 
 def show(target: str, arguments: str, stage: str) -> int:
@@ -17,7 +20,11 @@ def show(target: str, arguments: str, stage: str) -> int:
     except (ValueError, OSError) as error:
         print(f"minicompiler explain: {error}", file=sys.stderr)
         return 2
-    explanation = minicompiler.explain(fn, *inputs)
+    try:
+        explanation = minicompiler.explain(fn, *inputs)
+    except Exception as error:
+        print(f"minicompiler explain: {raised(target, error)}", file=sys.stderr)
+        return 2
     try:
         print(getattr(explanation, stage) if stage else explanation)
     except AttributeError as error:
@@ -34,9 +41,24 @@ def find_divergence(target: str, arguments: str) -> int:
     except (ValueError, OSError) as error:
         print(f"minicompiler bisect: {error}", file=sys.stderr)
         return 2
-    found = minicompiler.bisect(fn, *inputs)
+    try:
+        with torch.random.fork_rng():  # bisect would only find that both raise the same
+            call, args = clone((fn, inputs))
+            call(*args)
+        found = minicompiler.bisect(fn, *inputs)
+    except Exception as error:
+        print(f"minicompiler bisect: {raised(target, error)}", file=sys.stderr)
+        return 2
     print(found or "every stage agrees with eager")
     return 1 if found else 0
+
+
+def raised(target: str, error: Exception) -> str:
+    """What a function raised, and at which line of its file."""
+    file, _, name = target.rpartition(":")
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
+    said = (str(error).splitlines() or [""])[0]
+    return f"{name} raised {type(error).__name__}: {said} ({file}:{lines[-1] if lines else '?'})"
 
 
 def load(target: str, arguments: str) -> tuple[Any, tuple[Any, ...]]:
@@ -60,4 +82,12 @@ def load(target: str, arguments: str) -> tuple[Any, tuple[Any, ...]]:
             inputs = eval(f"({arguments},)", scope)
         except Exception as error:
             raise ValueError(f"--args {arguments!r}: {type(error).__name__}: {error}") from error
-    return fn, inputs if isinstance(inputs, tuple) else (inputs,)
+    inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+    try:
+        inspect.signature(getattr(fn, "forward", fn)).bind(*inputs)
+    except TypeError as error:
+        raise ValueError(
+            f"{name} does not take {len(inputs)} arguments ({error}); pass others with --args, or "
+            f"give {file} a tuple `example_inputs`"
+        ) from error
+    return fn, inputs

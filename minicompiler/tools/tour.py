@@ -28,6 +28,7 @@ ALPHABET = "0123456789+="
 DIGITS = 3  # of each number; the sum has one more
 QUESTION, ANSWER = 2 * DIGITS + 2, DIGITS + 1  # "123+456=" and "9750": the last digit first
 CLOSE = 1e-3  # how far apart, relatively, the losses of the first steps may be
+TOLD = 50  # steps between two lines where there is no terminal to draw in
 FIRST_STEPS = 50  # later, rounding in another order has grown into another, equally good, path
 WANTED = 0.98  # accuracy on held-out sums
 
@@ -138,7 +139,7 @@ def train_side_by_side(runners: list[Runner], sums: Sums, batch: int, console: C
         TextColumn("loss {task.fields[loss]:.4f}  {task.fields[ms]:5.0f} ms a step"),
         TimeElapsedColumn(),
     ]
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         bars = [progress.add_task(r.name, total=r.steps, loss=0.0, ms=0.0) for r in runners]
         for step in range(runners[0].steps):
             text = sums.batch(step, batch)
@@ -146,6 +147,9 @@ def train_side_by_side(runners: list[Runner], sums: Sums, batch: int, console: C
                 runner.step(text)
                 loss, ms = runner.losses[-1], runner.seconds[-1] * 1e3
                 progress.update(bar, advance=1, loss=loss, ms=ms)
+            if not console.is_terminal and (step + 1) % TOLD == 0:
+                told = ", ".join(f"{r.name} loss {r.losses[-1]:.4f}" for r in runners)
+                console.print(f"step {step + 1} of {runners[0].steps}: {told}", highlight=False)
 
 
 # -------------------------------------------------------------------------------------- the report

@@ -60,3 +60,23 @@ def test_from_the_shell(tmp_path: Path, target: str, message: str) -> None:
     assert message in done.output
     if not message:
         assert "-------- joint --------" in done.output
+
+
+@pytest.mark.parametrize("command", ["explain", "bisect"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--args", "1, 2"], "f does not take 2 arguments (too many positional arguments)"),
+        (["--args", "'x'"], "f raised TypeError"),
+    ],
+)
+def test_arguments_that_do_not_fit(
+    tmp_path: Path, command: str, arguments: list[str], message: str
+) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(SOURCE)
+    done = CliRunner().invoke(app, [command, f"{file}:f", *arguments])
+    assert done.exit_code == 2 and message in done.output, done.output
+    assert len(done.output.splitlines()) == 1
+    if "raised" in message:
+        assert done.output.endswith(f"({file}:5)\n")

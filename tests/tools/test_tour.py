@@ -63,6 +63,12 @@ def test_a_short_tour(tmp_path):
     assert "differ by at most 0.0e+00" in said.replace("\n", " ")
 
 
+def test_without_a_terminal_it_speaks_in_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(tour, "TOLD", 1)
+    _, said, _ = run(tmp_path, "--compiler", "identity", "--wanted", "0")
+    assert "step 1 of 2: eager loss" in said and "step 2 of 2: eager loss" in said
+
+
 def test_too_few_steps_fail(tmp_path):
     code, said, _ = run(tmp_path, "--compiler", "identity")
     assert code == 1 and "the tour failed: eager: 0.0% right" in said
