@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves
 from . import pipeline, report
 from .capture import cache, convert, frame_hook
 from .errors import Unsupported, UserError, warn_once
-from .report.compare import clone
+from .report.compare import clone, original
 from .settings import config, overriding
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -211,7 +211,7 @@ def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Explana
     Where the result requires grad its backward is computed too, without touching any `.grad`.
     """
     with report.collecting() as records:
-        outputs = tree_leaves(_afresh(fn, "auto")(*args, **kwargs))
+        outputs = tree_leaves(_afresh(original(fn), "auto")(*args, **kwargs))
         wanted = [t for t in outputs if isinstance(t, torch.Tensor) and t.requires_grad]
         if leaves := list(_leaves(wanted)):
             ones = [torch.ones_like(t) for t in wanted]
@@ -250,7 +250,7 @@ def bisect(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Divergen
             calling(lambda fn: fn),
             calling(lambda fn: _afresh(fn, keeping, verify=True)),
             calling(lambda fn: _afresh(fn, "auto", verify=True, fallback_random=True)),
-            (fn, args, kwargs),
+            (original(fn), args, kwargs),
             cases,
             pipeline.trials(),
         )

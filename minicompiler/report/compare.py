@@ -69,6 +69,17 @@ def tensors(tree: Any) -> list[torch.Tensor]:
     return [leaf for leaf in tree_leaves(visible(tree)) if isinstance(leaf, torch.Tensor)]
 
 
+def original(fn: Any) -> Any:
+    """What `compile` was given, where `fn` is what it gave back: that is compiled by itself, so
+    neither what eager does nor how it is made could be seen on it."""
+    if type(fn).__name__ == "CompiledModule":
+        return vars(fn)["_original"]
+    ours = "Region.around.<locals>.compiled"
+    if isinstance(fn, types.FunctionType) and fn.__code__.co_qualname == ours:
+        return vars(fn)["__wrapped__"]
+    return fn
+
+
 def clone(inputs: Any, memo: dict[int, Any] | None = None) -> Any:
     """A deep copy that keeps strides, aliasing among the inputs, and which of them require grad:
     what was computed from others becomes a leaf. Copies with one `memo` alias as the originals."""

@@ -80,3 +80,11 @@ def test_arguments_that_do_not_fit(
     assert len(done.output.splitlines()) == 1
     if "raised" in message:
         assert done.output.endswith(f"({file}:5)\n")
+
+
+def test_what_is_compiled_already_is_explained_as_the_original() -> None:
+    x = torch.randn(3, 5)
+    assert "float32[3, 5]" in minicompiler.explain(minicompiler.compile(f), x).loops
+    module = minicompiler.compile(torch.nn.Softmax(-1))
+    assert "float32[3, 5]" in minicompiler.explain(module, x).loops
+    assert minicompiler.bisect(module, x) is None
