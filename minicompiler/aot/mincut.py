@@ -96,6 +96,8 @@ class _Partition:
         if not self.signature.trains:
             return Partitioned(self._forward([]), None, self.signature, self.joint.traced)
         self.late = self._backward_only()
+        self.needed = self._needed()
+        self.early = ancestors(self.needed, stop=self.late)
         saved = self._choose()
         forward = self._forward(saved)
         self._report(saved)
@@ -122,31 +124,29 @@ class _Partition:
         return read | {g for g in self.gradients if g is not None and g not in self.late}
 
     def _choose(self) -> list[fx.Node]:
-        needed = self._needed()
         fixed = {n for n in self.graph.nodes if n not in self.late and not is_cheap(n)}
-        fixed |= self._materialized(needed)
-        saved = self._cut(fixed, needed)
+        fixed |= self._materialized()
+        saved = self._cut(fixed)
         if config.memory_budget < 1.0:
-            saved = self._within_budget(saved, fixed, needed)
+            saved = self._within_budget(saved, fixed)
         return sorted(saved, key=self.order.__getitem__)
 
-    def _materialized(self, needed: Iterable[fx.Node]) -> set[fx.Node]:
+    def _materialized(self) -> set[fx.Node]:
         """What an operator with a kernel of its own reads in backward: recomputing it would take
         a kernel too, so it is kept, as eager keeps it."""
         read = [
             view_root(node)
-            for node in needed
+            for node in self.needed
             if any(n in self.late and not is_cheap(n) for n in through_views(node))
         ]
         return {node for node in read if node.all_input_nodes}
 
-    def _cut(self, fixed: set[fx.Node], needed: set[fx.Node]) -> set[fx.Node]:
+    def _cut(self, fixed: set[fx.Node]) -> set[fx.Node]:
         import networkx  # 0.3 s, and graphs without backward do not need it
         from networkx.algorithms.flow import boykov_kolmogorov
 
         flow = networkx.DiGraph()
-        early = ancestors(needed, stop=self.late)
-        for node in early:
+        for node in self.early:
             into, out = (node, "in"), (node, "out")
             if node in fixed:
                 flow.add_edge("source", into)
@@ -154,12 +154,12 @@ class _Partition:
             flow.add_edge(into, out, **({} if weight is None else {"capacity": weight}))
             for source in node.all_input_nodes:
                 flow.add_edge((source, "out"), into)
-            if node in needed:
+            if node in self.needed:
                 flow.add_edge(out, "sink")
         if "source" not in flow or "sink" not in flow:
             return set()
         _, (kept, _) = networkx.minimum_cut(flow, "source", "sink", flow_func=boykov_kolmogorov)
-        return {n for n in early if (n, "in") in kept and (n, "out") not in kept}
+        return {n for n in self.early if (n, "in") in kept and (n, "out") not in kept}
 
     def _weight(self, node: fx.Node) -> int | None:
         """The price of saving a value; None where it cannot be saved by itself."""
@@ -170,26 +170,23 @@ class _Partition:
         # of two equals not the one that the user can write to before backward
         return size_of(node) + 1 + (node in self.results)
 
-    def _within_budget(
-        self, saved: set[fx.Node], fixed: set[fx.Node], needed: set[fx.Node]
-    ) -> set[fx.Node]:
+    def _within_budget(self, saved: set[fx.Node], fixed: set[fx.Node]) -> set[fx.Node]:
         """Allow costly operators to run again, those first that free most for the work, until the
         saved bytes are at most the budget's share."""
-        early = ancestors(needed, stop=self.late)
         target = config.memory_budget * self._bytes(saved)
-        given = {n for n in early if n.op == "placeholder" or n.target is rng.seeds}
+        given = {n for n in self.early if n.op == "placeholder" or n.target is rng.seeds}
         candidates = sorted(
-            (n for n in fixed & early - given if not n.meta.get("effect")),
+            (n for n in fixed & self.early - given if not n.meta.get("effect")),
             key=lambda n: (work(n) / max(size_of(n), 1), self.order[n]),
         )
         low, high = 0, len(candidates)
         while low < high:  # the more may be computed again, the less is saved
             middle = (low + high) // 2
-            if self._bytes(self._cut(fixed - set(candidates[:middle]), needed)) <= target:
+            if self._bytes(self._cut(fixed - set(candidates[:middle]))) <= target:
                 high = middle
             else:
                 low = middle + 1
-        return self._cut(fixed - set(candidates[:low]), needed)
+        return self._cut(fixed - set(candidates[:low]))
 
     def _bytes(self, saved: Iterable[fx.Node]) -> int:
         """Memory that lives from forward to backward because of these values."""
@@ -260,9 +257,8 @@ class _Partition:
     def _report(self, saved: Sequence[fx.Node]) -> None:
         record = report.current()
         record.count("saved_bytes", self._bytes(saved))
-        needed = self._needed()
         for node in saved:
-            reason = "backward reads it" if node in needed else "backward recomputes from it"
+            reason = "backward reads it" if node in self.needed else "backward recomputes from it"
             data = {"bytes": size_of(node), "stack": node.meta.get("stack", "")}
             record.why(report.Why("aot", node.name, "saved", reason, data))
 

@@ -55,14 +55,16 @@ def view_form(op: OpOverload) -> OpOverload | None:
     None for all others; raises Unsupported for those that change the memory behind it."""
     if torch.Tag.inplace_view not in op.tags:
         return None
-    for form in _forms(op, [(a.name, str(a.type)) for a in op._schema.arguments]):
+    for form in _forms(op):
         if form.is_view:
             return form
     raise Unsupported(f"{op} changes its operand's memory", "use the form without _")
 
 
-def _forms(op: OpOverload, wanted: list[tuple[str, str]]) -> Iterator[OpOverload]:
-    """Overloads named as `op` is without its underscore that do not write, with these arguments."""
+def _forms(op: OpOverload) -> Iterator[OpOverload]:
+    """Overloads named as `op` is without its underscore that do not write, with its arguments that
+    are more than a place for a result."""
+    wanted = [(a.name, str(a.type)) for a in op._schema.arguments if not a.is_out]
     namespace, name = op._schema.name.split("::")
     packet = getattr(getattr(torch.ops, namespace), name.removesuffix("_"), None)
     for overload in packet.overloads() if packet is not None else ():
@@ -82,7 +84,7 @@ def functional_form(op: OpOverload) -> Form | None:
     if not written:
         return None
     outs = frozenset(a.name for a in arguments if a.is_out)
-    for form in _forms(op, [(a.name, str(a.type)) for a in arguments if not a.is_out]):
+    for form in _forms(op):
         return Form(form, written, outs, alike=False)
     raise Unsupported(f"{op} writes to its operand and has no functional form")
 

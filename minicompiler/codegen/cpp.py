@@ -27,7 +27,7 @@ from ..ir.ops import result_dtype
 from ..settings import config
 from ..symbolic.expr import Expr, product, sym
 from ..symbolic.printing import to_c
-from ..symbolic.ranges import bounds, index_range, proves_positive, simplify
+from ..symbolic.ranges import bounds, index_range, simplify
 from .cpp_loops import Axis, nest
 from .cpp_ops import (
     COMPARISONS,
@@ -332,7 +332,7 @@ class CppWriter(Writer):
         """What the accumulators hold, where others find it."""
         if self.nest.columns:  # accumulators of other columns are results as they are
             made = {node.name: self.folds[node.name] for node in folds}
-            self.arrays |= {k: f"{f.name}_{'at' if f.at else 'lanes'}" for k, f in made.items()}
+            self.arrays |= {name: fold.array for name, fold in made.items()}
             internal = self.kernel.internal
             folds = [n for n in folds if made[n.name].at or n.name not in internal]
         if not folds:
@@ -483,10 +483,8 @@ class CppWriter(Writer):
         return self.let(conversion(text, of, dtype), dtype, self.depth(expr), whole)
 
     def _short(self, expr: Expr) -> bool:
-        limits = bounds(expr, self.ranges)
-        return all(
-            not isinstance(end, Expr) and -(2**31) <= end < 2**31 for end in (limits.lo, limits.hi)
-        )
+        limits: Any = bounds(expr, self.ranges)  # numbers, as sizes are
+        return bool(limits.lo >= -(2**31) and limits.hi < 2**31)
 
     def indirect(self, value: Value, size: Expr, check: bool = True) -> Expr:
         index = self.let(conversion(value.text, value.dtype, torch.int64), torch.int64, value.depth)
@@ -499,10 +497,9 @@ class CppWriter(Writer):
 
     def _checked(self, index: Value, size: Expr) -> Value:
         """`index`, or 0 after noting that it is out of range."""
-        limit = self.text(size)
         number = self.check(size)
-        depth = max(index.depth, self.depth(size), self.mask.depth if self.mask else 0)
-        bad = f"uint64_t({index.text}) >= uint64_t({limit})"
+        depth = max(index.depth, self.mask.depth if self.mask else 0)
+        bad = f"uint64_t({index.text}) >= uint64_t({self.text(size)})"
         if self.mask is not None:
             bad = f"({bad}) & {self.mask.text}"
         wrong = self.let(bad, torch.bool, depth)
@@ -510,8 +507,8 @@ class CppWriter(Writer):
         block = self.blocks[depth]
         if (line := f"failed = {wrong.text} ? {number} : failed;") not in block.lines:
             block.lines.append(line)
-        if not proves_positive(size, self.ranges):  # then not even element 0 may be read
-            self.blocks[0].lines.append(f"if ({limit} < 1) return {number};")
+        if size == 0:  # then not even element 0 may be read
+            self.blocks[0].lines.append(f"return {number};")
         for outer in self.blocks[1 : depth + 1]:
             outer.checks = True
         return checked

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..ir import ops
 from ..ir.dtypes import Recorder, visit
 from ..ir.nodes import Index, Layout, Reduction, Scatter
-from ..symbolic.expr import Expr, as_expr, polynomial, product, sym
+from ..symbolic.expr import Expr, polynomial, product, sym
 from ..symbolic.ranges import Interval, index_range, simplify
 
 if TYPE_CHECKING:
@@ -67,17 +67,11 @@ class Access:
     guarded: bool = False
 
 
-def stride(e: Expr, axis: Expr) -> Expr | None:
+def stride(e: Expr, axis: Expr) -> int | None:
     """By how much `e` grows with `axis`, where that is everywhere the same; else None."""
-    total = as_expr(0)
-    for monomial, coefficient in polynomial(e).items():
-        if any(axis in atom.free and atom is not axis for atom in monomial):
-            return None
-        if axis in monomial:
-            rest = list(monomial)
-            rest.remove(axis)
-            total = total + product([coefficient, *rest])
-    return None if axis in total.free else total
+    terms = polynomial(e)
+    step = terms.pop((axis,), 0)
+    return None if any(axis in atom.free for term in terms for atom in term) else step
 
 
 def nest(kernel: "Kernel", layouts: dict[str, Layout]) -> Nest:
@@ -86,12 +80,10 @@ def nest(kernel: "Kernel", layouts: dict[str, Layout]) -> Nest:
     rs = [Axis(sym(f"j{d}"), size) for d, size in enumerate(kernel.folded)]
     index, folded = tuple(a.symbol for a in xs), tuple(a.symbol for a in rs)
     accesses, cost = _accesses(kernel, layouts, xs, rs)
-    for axis in _clashing(kernel, layouts, index):
-        # two steps of it may add to one element: as if folded, it never runs in parallel
-        xs, rs = (
-            [a for a in xs if a.symbol is not axis],
-            [*rs, *(a for a in xs if a.symbol is axis)],
-        )
+    # two steps of these may add to one element: as if folded, they never run in parallel
+    clashing = _clashing(kernel, layouts, index)
+    rs += [axis for axis in xs if axis.symbol in clashing]
+    xs = [axis for axis in xs if axis.symbol not in clashing]
     vector = _vector_axis([] if kernel.down else xs, rs, accesses)
     stores = [a for a in accesses if a.store]
     loads = [a for a in accesses if not a.store and a.weight]
@@ -99,7 +91,7 @@ def nest(kernel: "Kernel", layouts: dict[str, Layout]) -> Nest:
     outer = _joined(_by_stride(xs, stores, vector), "x", accesses, table)
     inner = _joined(_by_stride(rs, loads + stores, vector), "r", accesses, table)
     columns = bool(rs) and vector in xs
-    turned: list[tuple[str, Expr]] = []
+    turned: dict[tuple[str, Expr], None] = {}
     across = None
     if len(outer) > 1 and not rs:
         made = {node.name for node in kernel.nodes} | {*kernel.mutated}
@@ -110,10 +102,9 @@ def nest(kernel: "Kernel", layouts: dict[str, Layout]) -> Nest:
             odd = stride(at, last) not in (None, 0, 1) and access.buffer not in made
             if odd and near and across in (None, near[0]) and not access.guarded:
                 across = near[0]
-                turned.append((access.buffer, at))
+                turned[access.buffer, at] = None
     index, folded = (tuple(table[s] for s in symbols) for symbols in (index, folded))
-    seen = tuple(dict.fromkeys(turned))
-    return Nest(tuple(outer), tuple(inner), index, folded, columns, across, seen, cost)
+    return Nest(tuple(outer), tuple(inner), index, folded, columns, across, tuple(turned), cost)
 
 
 def _limits(axes: list[Axis]) -> dict[Expr, Interval]:
@@ -139,9 +130,9 @@ def _accesses(
     return [replace(a, index=simplify(a.index, limits)) for a in accesses], cost
 
 
-def _clashing(kernel: "Kernel", layouts: dict[str, Layout], index: Index) -> list[Expr]:
+def _clashing(kernel: "Kernel", layouts: dict[str, Layout], index: Index) -> set[Expr]:
     """The indices along which a Scatter that adds may meet one element more than once."""
-    clashing: dict[Expr, None] = {}
+    clashing = set[Expr]()
     for node in kernel.nodes:
         loop = node.loop
         if isinstance(loop, Scatter) and loop.mode == "add":
@@ -150,8 +141,8 @@ def _clashing(kernel: "Kernel", layouts: dict[str, Layout], index: Index) -> lis
             for symbol in index:
                 moving = [e for e in target if symbol in e.free]
                 if len(moving) != 1 or moving[0].free != {symbol} or stride(moving[0], symbol) != 1:
-                    clashing[symbol] = None
-    return list(clashing)
+                    clashing.add(symbol)
+    return clashing
 
 
 def _vector_axis(xs: list[Axis], rs: list[Axis], accesses: list[Access]) -> Axis | None:
@@ -162,10 +153,8 @@ def _vector_axis(xs: list[Axis], rs: list[Axis], accesses: list[Access]) -> Axis
 
     def elements(access: Access) -> int:
         """How many are accessed; an index from memory may lead anywhere."""
-        moving = [
-            a for a in (*xs, *rs) if a.symbol in access.index.free or access.index.free - known
-        ]
-        return math.prod(int(a.size) for a in moving)
+        free = access.index.free
+        return math.prod(int(a.size) for a in (*xs, *rs) if a.symbol in free or free - known)
 
     weights = [(access.index, access.weight * elements(access)) for access in accesses]
     score = lambda axis: sum(w for index, w in weights if stride(index, axis.symbol) == 1)
@@ -176,8 +165,8 @@ def _by_stride(axes: list[Axis], order: list[Access], vector: Axis | None) -> li
     """Far apart in memory first, by the first of `order` that says so; the vectors last."""
 
     steps = [stride(order[0].index, axis.symbol) if order else None for axis in axes]
-    if all(s is not None and s.is_const and int(s) >= 0 for s in steps):
-        far = {axis: int(s) for axis, s in zip(axes, steps) if s is not None}
+    far = {axis: abs(step) for axis, step in zip(axes, steps) if step is not None}
+    if len(far) == len(axes):
         axes = sorted(axes, key=lambda axis: -far[axis])
     return sorted(axes, key=lambda axis: axis is vector)
 
@@ -191,11 +180,8 @@ def _joined(
     """
 
     def one(a: Axis, b: Axis) -> bool:
-        for access in accesses:
-            far, near = stride(access.index, a.symbol), stride(access.index, b.symbol)
-            if far is None or near is None or far != near * b.size:
-                return False
-        return True
+        steps = ((stride(x.index, a.symbol), stride(x.index, b.symbol)) for x in accesses)
+        return all(near is not None and far == near * b.size for far, near in steps)
 
     groups: list[list[Axis]] = []
     for axis in axes:

@@ -40,7 +40,6 @@ OPS = {
     "rsqrt": "1 / __builtin_sqrt{f}({0})",
     "reciprocal": "1 / {0}",
     "neg": "-{0}",
-    "relu": "{0} <= 0 ? {T}(0) : {0}",
     "isnan": "{0} != {0}",
     "isinf": "__builtin_fabs{f}({0}) == {inf}",
     "signbit": "bits({0}) >> (8 * sizeof({T}) - 1) != 0",

@@ -42,6 +42,11 @@ class Accumulator:
         """Is the result a position?"""
         return self.kind in POSITIONS
 
+    @property
+    def array(self) -> str:
+        """What holds the results of columns."""
+        return f"{self.name}_{'at' if self.at else 'total' if self.exact else 'lanes'}"
+
     def total(self) -> list[str]:
         """Lines before everything."""
         if not self.exact:
@@ -65,11 +70,9 @@ class Accumulator:
         mine = f"{self.name}_lanes[{lane}]"
         if self.at:
             return f"{FOLDS[self.kind]}({mine}, {self.name}_at[{lane}], {value}, {position});"
-        return f"{mine} = {self._combined(mine, value)};"
-
-    def _combined(self, a: str, b: str) -> str:
-        text = FOLDS[self.kind].format(a, b)
-        return f"{MEMORY[self.dtype]}({text})" if self.dtype.itemsize < 4 else text
+        text = FOLDS[self.kind].format(mine, value)
+        narrow = self.dtype.itemsize < 4  # C computes these as int
+        return f"{mine} = {f'{MEMORY[self.dtype]}({text})' if narrow else text};"
 
     def flush(self) -> list[str]:
         """Lines that empty the lanes into the total."""
@@ -83,10 +86,6 @@ class Accumulator:
 
     def finish(self) -> list[str]:
         """Lines after which `result` holds."""
-        if self.columns and self.exact:
-            lanes = f"{TYPES[self.dtype]} {self.name}_lanes[{self.lanes}];"
-            each = f"{self.name}_lanes[lane] = {TYPES[self.dtype]}({self.name}_total[lane]);"
-            return [lanes, f"for (int lane = 0; lane < {self.lanes}; lane++) {each}"]
         if self.columns or not self.at:
             return []
         # the upper half of the lanes onto the lower, until one is left
@@ -110,4 +109,4 @@ class Accumulator:
             return f"{at} == {NOWHERE} ? 0 : {at}"
         if self.exact and not self.columns:
             return f"{TYPES[self.dtype]}({self.name}_total)"
-        return f"{self.name}_lanes[lane]" if self.columns else self._one()
+        return f"{self.array}[lane]" if self.columns else self._one()

@@ -43,7 +43,6 @@ template <class To, class From> static inline To bitcast(From x) {
 template <class T> static inline typename Real<T>::Word bits(T x) {
     return bitcast<typename Real<T>::Word>(x);
 }
-template <class T> static inline T from_bits(typename Real<T>::Word x) { return bitcast<T>(x); }
 
 static inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
@@ -82,8 +81,8 @@ template <class T> static inline Reduced<T> exp_reduce(T x) {
 template <class T> static inline T scale(T y, T shifted) {
     typedef typename Real<T>::Word Word;
     Word biased = bits(shifted) - bits(Real<T>::round) + 2 * Real<T>::bias, half = biased >> 1;
-    return y * from_bits<T>(half << Real<T>::mantissa)
-             * from_bits<T>((biased - half) << Real<T>::mantissa);
+    return y * bitcast<T>(half << Real<T>::mantissa)
+             * bitcast<T>((biased - half) << Real<T>::mantissa);
 }
 
 template <class T> static inline T exp(T x) {
@@ -107,7 +106,7 @@ template <class T> static inline T expm1_unsigned(T x) {
     x = copysign(most < a ? most : a, x);
     Reduced<T> e = exp_reduce(x);
     typename Real<T>::Word k = bits(e.shifted) - bits(Real<T>::round);
-    T half = from_bits<T>((k + Real<T>::bias - 1) << Real<T>::mantissa);
+    T half = bitcast<T>((k + Real<T>::bias - 1) << Real<T>::mantissa);
     return T(2) * fma(half, e.p, half - T(0.5));
 }
 
@@ -137,9 +136,9 @@ template <class T> static inline T log(T x) {
     bool subnormal = x < Real<T>::tiny;
     Word b = bits(subnormal ? x * T(1ull << Real<T>::mantissa) : x);
     Word biased = (b + bits(T(1)) - bits(T(0.70710678118654752))) >> Real<T>::mantissa;
-    T f = from_bits<T>(b - ((biased - Real<T>::bias) << Real<T>::mantissa)) - T(1);
+    T f = bitcast<T>(b - ((biased - Real<T>::bias) << Real<T>::mantissa)) - T(1);
     T power = T(1ull << Real<T>::mantissa);  // an integer added to its bits is added to its value
-    T k = from_bits<T>(bits(power) + biased) - (power + T(Real<T>::bias));
+    T k = bitcast<T>(bits(power) + biased) - (power + T(Real<T>::bias));
     k = subnormal ? k - T(Real<T>::mantissa) : k;
     T s = f / (T(2) + f), z = s * s, half = T(0.5) * f * f;
     T tail = fma(s, fma(z, log_tail(z), half), k * Real<T>::ln2_low);
@@ -167,7 +166,7 @@ static inline float erf(float x) {
                          1.3353959e-05f);
     float shifted = (q - 0.084f) + Real<float>::round;
     float r = (q - (shifted - Real<float>::round)) * 0.693147181f;
-    float power = from_bits<float>((bits(shifted) + 127) << 23);
+    float power = bitcast<float>((bits(shifted) + 127) << 23);
     return copysign(fma(-power, fma(r * r, exp_tail(r), r), 1.0f - power), x);
 }
 static inline double erf(double x) { return __builtin_erf(x); }
@@ -195,7 +194,7 @@ static inline float sine(float x, uint32_t quarters) {  // of x + quarters * pi/
     float s = fma(turned * z, tail, turned);
     float c = horner(z, 1.0f, -0.5f, 0.041666646f, -0.0013887337f, 2.4434838e-05f);
     float y = quadrant & 1 ? c : s;
-    return from_bits<float>(bits(y) ^ (quadrant & 2) << 30);
+    return bitcast<float>(bits(y) ^ (quadrant & 2) << 30);
 }
 
 static inline float sin(float x) {
@@ -208,7 +207,7 @@ static inline float cos(float x) { return sine(x, 1); }
 static inline double cos(double x) { return __builtin_cos(x); }
 
 // bfloat16 is the upper half of a float; rounded half to even, a NaN stays one
-static inline float from_bfloat16(uint16_t h) { return from_bits<float>(uint32_t(h) << 16); }
+static inline float from_bfloat16(uint16_t h) { return bitcast<float>(uint32_t(h) << 16); }
 static inline uint16_t to_bfloat16(float x) {
     uint32_t b = bits(x), rounded = (b + 0x7fff + (b >> 16 & 1)) >> 16;
     return uint16_t(x != x ? 0x7fc0 : rounded);
@@ -217,15 +216,15 @@ static inline uint16_t to_bfloat16(float x) {
 // float16: the product moves the exponent, and makes a subnormal half a normal float
 static inline float from_float16(uint16_t h) {
     uint32_t b = uint32_t(h & 0x7fff) << 13;
-    uint32_t y = bits(from_bits<float>(b) * 0x1p112f);
+    uint32_t y = bits(bitcast<float>(b) * 0x1p112f);
     y = b >= 0x0f800000 ? b | 0x7f800000 : y;  // infinity and NaN
-    return from_bits<float>(y | uint32_t(h & 0x8000) << 16);
+    return bitcast<float>(y | uint32_t(h & 0x8000) << 16);
 }
 static inline uint16_t to_float16(float x) {
     uint32_t b = bits(x) & 0x7fffffff;
     uint32_t normal = (b - 0x38000000 + 0xfff + (b >> 13 & 1)) >> 13;
     // 0.5 has the exponent at which a float's last bit is that of a subnormal half
-    uint32_t subnormal = bits(from_bits<float>(b) + 0.5f) - 0x3f000000;
+    uint32_t subnormal = bits(bitcast<float>(b) + 0.5f) - 0x3f000000;
     uint32_t y = b < 0x38800000 ? subnormal : normal;
     y = b >= 0x477ff000 ? 0x7c00 : y;  // 65520 and above round to infinity
     y = b > 0x7f800000 ? 0x7e00 : y;

@@ -4,6 +4,7 @@ The kernels of a graph are packed into few translation units, compiled side by s
 disk under the hash of their text, compiler, flags and processor.
 """
 
+import contextlib
 import ctypes
 import functools
 import os
@@ -16,7 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -24,6 +25,9 @@ from ..errors import Unsupported, warn
 from ..report import record
 from ..settings import config
 from . import store
+
+if TYPE_CHECKING:
+    from ..codegen.source import KernelSource
 
 MAC = sys.platform == "darwin"
 COMPILE_SECONDS = 600.0  # a compiler that needs longer hangs
@@ -33,10 +37,9 @@ VALUES = "-fno-math-errno -fno-trapping-math".split()
 SHARED = "-std=c++17 -O3 -fPIC -shared -w".split()
 THIS_CPU = "-march=native" if platform.machine() in ("x86_64", "AMD64") else "-mcpu=native"
 TORCH = Path(torch.__file__).parent / "lib"  # on macOS, where there is no other, torch has a libomp
-OPENMP: tuple[list[str], ...] = (
+OPENMP = (  # where no way works the pragmas are ignored
     ["-fopenmp"],
     ["-Xpreprocessor", "-fopenmp", f"-L{TORCH}", "-lomp", f"-Wl,-rpath,{TORCH}"],
-    [],  # the pragmas are then ignored
 )
 
 
@@ -48,20 +51,10 @@ class BuildFailed(Unsupported):
     """The compiler refused a kernel, which is our fault. Carries its first error lines."""
 
 
-class Text(Protocol):
-    """What this file needs of a codegen KernelSource."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class NativeKernel:
     """A loaded `int64_t NAME(void** buffers)`, alive for good."""
 
-    name: str
     address: int
     function: Callable[..., int]  # the same through ctypes: without the GIL
 
@@ -132,18 +125,14 @@ def kernel_flags() -> tuple[str, ...]:
 
 def build_kernels(text: str, compiler: Compiler) -> tuple[Path, bool]:
     """As `build`, with OpenMP where some way to ask for it works."""
-    ways = OPENMP if config.openmp else ([],)
-    for way in ways:
-        try:
-            built = build("kernels", "kernels", text, compiler, (*kernel_flags(), *way))
-        except BuildFailed:
-            if way == ways[-1]:
-                raise
-        else:
-            if config.openmp and not way:
-                _note_one_thread(compiler)
-            return built
-    raise AssertionError("unreachable")
+    if not config.openmp:
+        return build("kernels", "kernels", text, compiler, kernel_flags())
+    for way in OPENMP:
+        with contextlib.suppress(BuildFailed):
+            return build("kernels", "kernels", text, compiler, (*kernel_flags(), *way))
+    built = build("kernels", "kernels", text, compiler, kernel_flags())
+    _note_one_thread(compiler)
+    return built
 
 
 @functools.cache
@@ -177,7 +166,7 @@ def build(
     return store.fetch(kind, key, f"{name}.so", make)
 
 
-def compile_cpp(sources: Sequence[Text]) -> dict[str, NativeKernel]:
+def compile_cpp(sources: "Sequence[KernelSource]") -> dict[str, NativeKernel]:
     """Each kernel by its name. Raises NoCompiler, BuildFailed, DiskFull."""
     if not sources:
         return {}
@@ -196,10 +185,10 @@ def compile_cpp(sources: Sequence[Text]) -> dict[str, NativeKernel]:
     }
 
 
-def _units(sources: Sequence[Text]) -> list[list[Text]]:
+def _units(sources: "Sequence[KernelSource]") -> "list[list[KernelSource]]":
     """Equal shares by length of text: at least two kernels each, as starting a compiler costs
     half as much as a kernel does."""
-    units: list[list[Text]] = [[] for _ in range(min(_threads(), (len(sources) + 1) // 2))]
+    units: list[list[KernelSource]] = [[] for _ in range(min(_threads(), (len(sources) + 1) // 2))]
     sizes = [0] * len(units)
     for source in sorted(sources, key=lambda s: -len(s.text)):
         smallest = sizes.index(min(sizes))
@@ -214,7 +203,7 @@ def _threads() -> int:
     return (os.cpu_count() or 1) if MAC else len(os.sched_getaffinity(0))
 
 
-def _unit_text(unit: Sequence[Text]) -> str:
+def _unit_text(unit: "Sequence[KernelSource]") -> str:
     # a namespace each: two kernels may define the same helper functions
     return "\n".join(f"namespace unit_{s.name} {{\n{s.text}\n}}" for s in unit)
 
@@ -224,8 +213,7 @@ def _library(text: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
     try:
         return ctypes.CDLL(str(path)), hit  # what is loaded already is loaded once
     except OSError:  # somebody emptied the cache between the two lines above
-        path, hit = build_kernels(text, compiler)
-        return ctypes.CDLL(str(path)), hit
+        return ctypes.CDLL(str(build_kernels(text, compiler)[0])), False
 
 
 def _kernel(library: ctypes.CDLL, name: str) -> NativeKernel:
@@ -234,4 +222,4 @@ def _kernel(library: ctypes.CDLL, name: str) -> NativeKernel:
     function.argtypes = (ctypes.c_void_p,)
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
-    return NativeKernel(name, address, function)
+    return NativeKernel(address, function)

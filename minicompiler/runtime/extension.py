@@ -5,8 +5,6 @@ twin, which serves where it cannot be built.
 """
 
 import functools
-import importlib.machinery
-import importlib.util
 import sys
 import sysconfig
 import threading
@@ -17,12 +15,12 @@ import torch
 
 from ..errors import Unsupported, warn
 from ..settings import config
-from . import build
+from . import build, store
 
 NAME = "minicompiler_runtime"
 PARTS = ("values", "cuda", "plan", "guard", "node", "module")
-FLAGS = "-O2 -fPIC -shared -w -DNDEBUG -fvisibility=hidden".split()
-STANDARDS = ("-std=c++17", "-std=c++20")  # the second where torch's headers want it
+FLAGS = "-O2 -fPIC -shared -w -DNDEBUG -fvisibility=hidden -D_GLIBCXX_USE_CXX11_ABI=1".split()
+OLD, NEW = "-std=c++17", "-std=c++20"  # the second where torch's headers want it
 NOTICE = "minicompiler: building its run-time extension, once on this machine (about 20 s)"
 _lock = threading.Lock()
 
@@ -42,7 +40,6 @@ def identity() -> str:
 
 def flags(standard: str, compiler: build.Compiler) -> tuple[str, ...]:
     home = Path(torch.__file__).parent
-    abi = int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
     includes = [home / "include", home / "include/torch/csrc/api/include"]
     includes.append(Path(sysconfig.get_paths()["include"]))
     libraries = [f"-L{home / 'lib'}", "-ltorch_python", "-ltorch_cpu", "-lc10", "-ldl"]
@@ -55,7 +52,6 @@ def flags(standard: str, compiler: build.Compiler) -> tuple[str, ...]:
     return (
         standard,
         *FLAGS,
-        f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
         *(f"-I{folder}" for folder in includes),
         *libraries,
     )
@@ -72,7 +68,7 @@ def module() -> ModuleType | None:
 @functools.cache
 def _module(extension_dir: str, disk_cache: bool, cxx: str) -> ModuleType | None:
     try:
-        return _load(_built())
+        return store.imported(NAME, _built())
     except (Unsupported, ImportError) as error:
         warn(f"plans are run in Python: {error}")
         return None
@@ -81,20 +77,7 @@ def _module(extension_dir: str, disk_cache: bool, cxx: str) -> ModuleType | None
 def _built() -> Path:
     compiler = build.compiler()
     code = f"// {identity()}\n{text()}"
-    for standard in STANDARDS:
-        try:
-            needed = flags(standard, compiler)
-            return build.build("extension", NAME, code, compiler, needed, NOTICE)[0]
-        except build.BuildFailed:
-            if standard == STANDARDS[-1]:
-                raise
-    raise AssertionError("unreachable")
-
-
-def _load(path: Path) -> ModuleType:
-    loader = importlib.machinery.ExtensionFileLoader(NAME, str(path))
-    spec = importlib.util.spec_from_file_location(NAME, path, loader=loader)
-    assert spec is not None
-    made = importlib.util.module_from_spec(spec)
-    loader.exec_module(made)
-    return made
+    try:
+        return build.build("extension", NAME, code, compiler, flags(OLD, compiler), NOTICE)[0]
+    except build.BuildFailed:
+        return build.build("extension", NAME, code, compiler, flags(NEW, compiler), NOTICE)[0]

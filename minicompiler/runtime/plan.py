@@ -117,14 +117,9 @@ class _Flattener:
                 arguments.append(self.argument(given[parameter.name]))
             else:
                 arguments.append(["default"])
-        made = [] if written else [-1 if n is None else self.new(n) for n in extern.names]
-        expected = (
-            []
-            if written
-            else [
-                flat_layout(self.layouts[n]) if n in self.relied_on else None for n in extern.names
-            ]
-        )
+        names = () if written else extern.names
+        made = [-1 if n is None else self.new(n) for n in names]
+        expected = [flat_layout(self.layouts[n]) if n in self.relied_on else None for n in names]
         name, overload = schema.name, schema.overload_name
         self.steps.append(["call", name, overload, arguments, made, expected])
 
@@ -139,7 +134,7 @@ class _Flattener:
         if isinstance(value, BufferRef):
             return self.view(value)
         if isinstance(value, Expr):
-            return number(value)
+            return int(value)
         if isinstance(value, (list, tuple)):
             return ["list", [self.argument(v) for v in value]]
         raise Unsupported(f"a plan cannot hold {value!r}")
@@ -152,15 +147,8 @@ class _Flattener:
         if layout.dtype != own.dtype:
             raise Unsupported(f"{ref.name} of {own.dtype} read as {layout.dtype}")
         _, size, stride = flat_layout(layout)
-        return ["view", register, size, stride, number(layout.offset)]
+        return ["view", register, size, stride, int(layout.offset)]
 
 
 def flat_layout(layout: Layout) -> list[Any]:
-    return [layout.dtype, [*map(number, layout.size)], [*map(number, layout.stride)]]
-
-
-def number(e: Expr) -> int | float:
-    """Graphs are traced with sizes that are known."""
-    if not e.is_const:
-        raise Unsupported(f"the size {e} is not known before the call")
-    return e.const
+    return [layout.dtype, [*map(int, layout.size)], [*map(int, layout.stride)]]

@@ -10,12 +10,14 @@ import atexit
 import errno
 import functools
 import hashlib
+import importlib.util
 import os
 import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..errors import Unsupported, warn
@@ -152,3 +154,12 @@ def fetch(kind: str, key: str, name: str, make: Callable[[Path], None]) -> tuple
         raise
     finally:
         lock.release()
+
+
+def imported(name: str, path: Path) -> ModuleType:
+    """A file of Python, or of machine code, as a module that `import` does not know."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

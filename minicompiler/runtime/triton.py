@@ -4,12 +4,10 @@ Triton reads a kernel's source from a file, so the text is stored in the cache f
 of its content; what Triton makes of it lies in Triton's own cache.
 """
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InternalError
 from . import store
 
 if TYPE_CHECKING:
@@ -58,9 +56,4 @@ def load(source: "KernelSource") -> Launcher:
         (folder / "kernel.py").write_text(source.text)
 
     path, _ = store.fetch("triton", store.digest(source.text), "kernel.py", write)
-    spec = importlib.util.spec_from_file_location(f"minicompiler_{source.name}", path)
-    if spec is None or spec.loader is None:
-        raise InternalError(f"cannot import {path}")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return Launcher(source.name, module)
+    return Launcher(source.name, store.imported(f"minicompiler_{source.name}", path))

@@ -60,15 +60,13 @@ def dependencies(program: Program) -> list[Dependencies]:
 def _computed(operation: Computed, layouts: dict[str, Layout]) -> Dependencies:
     loop = operation.loop
     index, folded = variables(loop)
-    sizes, known = (*loop.ranges, *loop.folded), (*index, *folded)
-    limits = dict(zip(known, map(index_range, sizes)))
-    outside = frozenset().union(*(size.free for size in sizes))
+    limits = dict(zip((*index, *folded), map(index_range, (*loop.ranges, *loop.folded))))
     with ops.handling(Recorder(layouts)) as recorder:
         _, place = visit(operation, index, folded)
     reads: Places = {}
     for buffer, at in recorder.loads:
-        indirect = any(str(s).startswith("tmp") for s in at.free - set(known) - outside)
-        reads.setdefault(buffer, set()).add(None if indirect else simplify(at, limits))
+        direct = at.free <= limits.keys()
+        reads.setdefault(buffer, set()).add(simplify(at, limits) if direct else None)
     where = None if isinstance(loop, Scatter) else simplify(place, limits)
     into = () if operation.into is None else (operation.into,)
     writes: Places = {name: {where} for name in (operation.name, *into)}

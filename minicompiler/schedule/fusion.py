@@ -76,6 +76,11 @@ class Group:
     def position(self) -> int:
         return self.nodes[-1].about.position
 
+    @cached_property
+    def own(self) -> int:
+        """The bit set of its operations' positions."""
+        return sum(1 << node.about.position for node in self.nodes)
+
     @property
     def device(self) -> torch.device:
         return next(x.device for x in self.nodes[0].about.operation.layouts if x is not None)
@@ -157,8 +162,7 @@ class Fusion:
         self.home = {node.position: node.position for node in nodes}  # the group of an operation
         self.groups: dict[int, Group] = {node.position: single(node) for node in nodes}
         later = successors(nodes)
-        # bit sets of positions: a group's own, and all that must run before and after it
-        self.own = {k: 1 << k for k in self.groups}
+        # bit sets of positions: all that must run before and after a group
         self.after = dict.fromkeys(self.groups, 0)
         self.before = dict.fromkeys(self.groups, 0)
         for k in reversed(range(len(nodes))):
@@ -174,7 +178,6 @@ class Fusion:
         heap: list[tuple[int, int, int, int]] = []
 
         def propose(a: int, b: int) -> None:
-            a, b = min(a, b), max(a, b)
             answer = self.can_fuse(a, b)
             if isinstance(answer, Yes):
                 heapq.heappush(heap, (-answer.bytes_saved, b - a, a, b))
@@ -213,14 +216,12 @@ class Fusion:
         if isinstance(made, str):
             return No(made, gain)
         one, other = made
-        saved = sum(self.bytes(name) for name in flows)
-        saved += sum(self.bytes(name) for name in flows if self.vanishes(name, a, b))
-        meets = (n for n in shared - flows if one.places(n, "reads") & other.places(n, "reads"))
-        saved += sum(map(self.bytes, meets))
-        if not saved:
-            return No("they read different elements", gain)
         nodes = sorted((*one.nodes, *other.nodes), key=lambda node: node.about.position)
-        return Yes(saved, Group(tuple(nodes), one.space))
+        both = Group(tuple(nodes), one.space)
+        meets = (n for n in shared - flows if one.places(n, "reads") & other.places(n, "reads"))
+        vanish = (name for name in flows if self.vanishes(name, both))
+        saved = sum(map(self.bytes, [*flows, *vanish, *meets]))
+        return Yes(saved, both) if saved else No("they read different elements", gain)
 
     def obstacle(self, a: int, b: int, first: Group, second: Group) -> str:
         """What forbids fusion whatever the loops look like; "" if nothing does."""
@@ -238,7 +239,7 @@ class Fusion:
         down = {n.about.name for n in (*first.nodes, *second.nodes) if n.down}
         if down & (first.reads | second.reads):
             return "a sum of columns is known only after the last row"
-        own = self.own[a] | self.own[b]
+        own = first.own | second.own
         if (self.after[a] & self.before[b] | self.after[b] & self.before[a]) & ~own:
             return "something else must run between them"
         flows = first.makes & second.reads or second.makes & first.reads
@@ -312,10 +313,10 @@ class Fusion:
                 if len(both) != 1 or None in both:
                     yield name
 
-    def vanishes(self, name: str, a: int, b: int) -> bool:
-        """Would nobody outside of `a` and `b` read it?"""
-        own = self.own[a] | self.own[b]
-        return name not in self.outputs and all(own >> k & 1 for k in self.readers.get(name, ()))
+    def vanishes(self, name: str, group: Group) -> bool:
+        """Does nobody outside of the group read it?"""
+        readers = self.readers.get(name, ())
+        return name not in self.outputs and all(group.own >> k & 1 for k in readers)
 
     def bytes(self, name: str) -> int:
         return bytes_of(self.layouts[name])
@@ -340,19 +341,17 @@ class Fusion:
 
     def fuse(self, a: int, b: int, fresh: int, answer: Yes) -> None:
         """Groups `a` and `b` are the group `fresh` from now on."""
-        own = self.own[a] | self.own[b]
+        own = answer.fused.own
         before = (self.before[a] | self.before[b]) & ~own
         after = (self.after[a] | self.after[b]) & ~own
         for k in (a, b):
-            for table in (self.groups, self.own, self.before, self.after):
-                del table[k]
-        for k, mine in self.own.items():
-            if mine & before:
+            del self.groups[k], self.before[k], self.after[k]
+        for k, group in self.groups.items():
+            if group.own & before:
                 self.after[k] |= own | after
-            if mine & after:
+            if group.own & after:
                 self.before[k] |= own | before
-        self.groups[fresh] = answer.fused
-        self.own[fresh], self.before[fresh], self.after[fresh] = own, before, after
+        self.groups[fresh], self.before[fresh], self.after[fresh] = answer.fused, before, after
         self.home |= {node.about.position: fresh for node in answer.fused.nodes}
         current().count("fusions")
         current().why(
@@ -366,7 +365,7 @@ class Fusion:
         while pending:
             k = next(k for k in pending if not self.before[k] & ~done)
             pending.remove(k)
-            done |= self.own[k]
+            done |= self.groups[k].own
             order.append(self.groups[k])
         return order
 

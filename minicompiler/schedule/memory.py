@@ -118,16 +118,12 @@ class MemoryPlan:
                     break
         return kernel
 
-    def _by(self, when: str) -> dict[int, list[Memory]]:
-        """Who is born, or dies, at each time."""
-        found = defaultdict[int, list[Memory]](list)
-        for memory in self.made:
-            found[getattr(memory, when)].append(memory)
-        return found
-
     def _steps(self, live: list[int], peak: int) -> list[Step]:
         """Memory that has died goes to what is born later with the same size, or is freed."""
-        births, deaths = self._by("birth"), self._by("death")
+        births, deaths = (defaultdict[int, list[Memory]](list) for _ in range(2))
+        for memory in self.made:
+            births[memory.birth].append(memory)
+            deaths[memory.death].append(memory)
         taken = {memory.old for memory in self.made}
         dead = defaultdict[tuple[object, int], list[Memory]](list)
         steps: list[Step] = []

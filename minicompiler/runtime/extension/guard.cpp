@@ -28,13 +28,12 @@ class TensorGuard {
   }
 
  private:
-  using Sizes = std::vector<int64_t>;
   struct Row {
     py::type type;
     at::ScalarType dtype;
     c10::DeviceIndex device;  // -1: not compared
-    Sizes size;
-    std::optional<Sizes> stride;
+    Ints size;
+    std::optional<Ints> stride;
     bool requires_grad;
     uint64_t keys;
   };
@@ -54,8 +53,8 @@ class TensorGuard {
 
   static Row row(PyObject* given) {
     auto [type, dtype, device, size, stride, requires_grad, keys] =
-        as<std::tuple<py::type, at::ScalarType, std::optional<c10::DeviceIndex>, Sizes,
-                      std::optional<Sizes>, bool, uint64_t>>(given);
+        as<std::tuple<py::type, at::ScalarType, std::optional<c10::DeviceIndex>, Ints,
+                      std::optional<Ints>, bool, uint64_t>>(given);
     auto* base = reinterpret_cast<PyTypeObject*>(THPVariableClass);
     TORCH_CHECK_TYPE(PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), base),
                      "a row begins with a class of tensors");

@@ -66,12 +66,8 @@ auto each(py::handle collection, F read) -> std::vector<decltype(read(nullptr))>
 
 // ---- what goes in and out of a call
 
-inline bool is_tensor(PyObject* object) {
-  return THPVariable_CheckExact(object) || THPVariable_Check(object);
-}
-
 inline IValue from_python(PyObject* object) {
-  if (is_tensor(object)) return THPVariable_Unpack(object);
+  if (THPVariable_Check(object)) return THPVariable_Unpack(object);
   if (PyBool_Check(object)) return object == Py_True;
   if (PyLong_Check(object)) return integer(object);
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
