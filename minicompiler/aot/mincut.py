@@ -21,7 +21,7 @@ from ..settings import config
 from ..symbolic.shapes import TensorSpec
 from . import rng
 from .joint import Joint
-from .signature import Saved, Signature
+from .signature import Input, Saved, Signature
 from .tangents import readers
 
 aten = torch.ops.aten
@@ -84,16 +84,13 @@ class _Partition:
         places = [n for n in self.graph.nodes if n.op == "placeholder"]
         count = len(self.signature.arguments)
         self.primals, self.tangents = places[:count], places[count:]
-        self.written = {self.primals[i] for i in joint.writes}
-        self.written |= {
-            self.primals[self.signature.argument_of(m.index)]
-            for m in self.signature.mutations
-            if m.result is not None
-        }
+        copied = (Input(m.index) for m in self.signature.mutations if m.result is not None)
+        written = {*joint.writes, *map(self.signature.arguments.index, copied)}
+        self.written = {self.primals[i] for i in written}
         self.order = {n: i for i, n in enumerate(self.graph.nodes)}
 
     def run(self) -> Partitioned:
-        if not self.signature.trains:
+        if not self.signature.differentiable:
             return Partitioned(self._forward([]), None, self.signature, self.joint.traced)
         self.late = self._backward_only()
         self.needed = self._needed()
@@ -111,9 +108,8 @@ class _Partition:
         """What depends on a tangent, or is computed anew on purpose."""
         late = set(self.tangents)
         for node in self.graph.nodes:
-            if node.op != "output" and (
-                node.meta.get("recomputed") or any(n in late for n in node.all_input_nodes)
-            ):
+            again = node.meta.get("recomputed") or not late.isdisjoint(node.all_input_nodes)
+            if again and node.op != "output":
                 late.add(node)
         return late
 

@@ -178,11 +178,3 @@ class Signature:
     inside: tuple[frozenset[int], ...] = ()
     gradients: tuple[bool, ...] = ()
     saved: tuple[Saved, ...] = ()
-
-    @property
-    def trains(self) -> bool:
-        return bool(self.differentiable)
-
-    def argument_of(self, index: int) -> int:
-        """The forward's argument that is input `index` as it is."""
-        return self.arguments.index(Input(index))

@@ -61,6 +61,10 @@ class Layout:
     def numel(self) -> Expr:
         return product(self.size)
 
+    @property
+    def nbytes(self) -> int:
+        return int(self.numel) * self.dtype.itemsize
+
 
 @dataclass(frozen=True, slots=True)
 class BufferRef:

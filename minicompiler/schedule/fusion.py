@@ -9,22 +9,12 @@ when no third group must run between the two.
 import heapq
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Literal
 
 import torch
 
-from ..ir.nodes import (
-    Computed,
-    Extern,
-    Layout,
-    Loop,
-    Program,
-    Reduction,
-    Scatter,
-    references,
-    variables,
-)
+from ..ir.nodes import Computed, Extern, Loop, Program, Reduction, Scatter, references, variables
 from ..report.record import Why, current
 from ..symbolic.expr import Expr, as_expr, polynomial, product
 from ..symbolic.ranges import simplify
@@ -115,11 +105,8 @@ class Group:
     @property
     def columns(self) -> bool:
         """Only sums, which may as well be gathered while another kernel walks along the rows."""
-        sums = all(
-            isinstance(loop, Reduction) and loop.kind == "sum" and loop.ranges
-            for loop in self.loops
-        )
-        return sums and self.device.type == "cpu" and not any(n.down for n in self.nodes)
+        sums = (isinstance(x, Reduction) and x.kind == "sum" and x.ranges for x in self.loops)
+        return all(sums) and self.device.type == "cpu" and not any(n.down for n in self.nodes)
 
     def turned(self) -> "Group":
         """Sums as a part of a kernel that has what they fold as its rows."""
@@ -319,7 +306,7 @@ class Fusion:
         return name not in self.outputs and all(group.own >> k & 1 for k in readers)
 
     def bytes(self, name: str) -> int:
-        return bytes_of(self.layouts[name])
+        return self.layouts[name].nbytes
 
     # --------------------------------------------------------------------------------------- groups
 
@@ -354,9 +341,8 @@ class Fusion:
         self.groups[fresh], self.before[fresh], self.after[fresh] = answer.fused, before, after
         self.home |= {node.about.position: fresh for node in answer.fused.nodes}
         current().count("fusions")
-        current().why(
-            Why("schedule", answer.fused.name, "fused", "", {"bytes_saved": answer.bytes_saved})
-        )
+        data = {"bytes_saved": answer.bytes_saved}
+        current().why(Why("schedule", answer.fused.name, "fused", "", data))
 
     def in_order(self) -> list[Group]:
         """By the place of their last operation, as far as dependencies allow."""
@@ -376,8 +362,3 @@ class Fusion:
                 subject = f"{self.groups[a].name} with {self.groups[b].name}"
                 data = {"bytes_saved": no.bytes_saved}
                 current().why(Why("schedule", subject, "not fused", no.reason, data))
-
-
-@cache
-def bytes_of(layout: Layout) -> int:
-    return int(layout.numel) * layout.dtype.itemsize

@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from ..ir.nodes import Extern, Layout, Program, Scatter, references
-from .fusion import Group, bytes_of
+from .fusion import Group
 from .kernels import overwriting
 from .plan import Alloc, Call, Free, Kernel, Launch, Reuse, Step
 
@@ -35,7 +35,7 @@ class Memory:
 
     @property
     def bytes(self) -> int:
-        return bytes_of(self.layout)
+        return self.layout.nbytes
 
 
 class MemoryPlan:

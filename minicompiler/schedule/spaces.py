@@ -69,16 +69,14 @@ def refined(a: Sizes, b: Sizes) -> Cut | None:
         if not left or not right:
             break
         p, q = left[-1], right[-1]
-        piece = p if p is q or q % p == 0 else q if p % q == 0 else None
-        if piece is None:
+        piece = p if q % p == 0 else q
+        if p % piece != 0:
             return None
         pieces.append(piece)
         counts[0][len(left) - 1] += 1
         counts[1][len(right) - 1] += 1
         left[-1], right[-1] = p // piece, q // piece
-    if left or right:
-        return None
-    return counts[0], counts[1], tuple(reversed(pieces))
+    return None if left or right else (*counts, tuple(reversed(pieces)))
 
 
 def renaming(symbols: Index, counts: Sequence[int], new: Index, sizes: Sizes) -> Renaming:

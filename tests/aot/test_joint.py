@@ -77,7 +77,7 @@ def test_ambient_autocast_and_no_grad_count():
     x = torch.randn(3, 3, requires_grad=True)
     with torch.autocast("cpu", dtype=torch.bfloat16), torch.no_grad():
         joint = aot.joint_graph(build(make, "x"), [x])
-    assert not joint.signature.trains
+    assert not joint.signature.differentiable
     assert joint.graph.output_node().args[0][0].meta["val"].dtype == torch.bfloat16
 
 

@@ -181,7 +181,7 @@ def test_what_is_saved_is_reported_with_the_users_line():
 def test_inference_has_no_backward():
     with torch.no_grad():
         run = compiled(block, inputs())
-    assert run.parts.backward is None and not run.parts.signature.trains
+    assert run.parts.backward is None and not run.parts.signature.differentiable
     run = compiled(lambda x: x.sin(), [torch.randn(3)])
     assert run.parts.backward is None
 
