@@ -110,10 +110,13 @@ class Backward:
     def _make(self, layouts: aot.Layouts, copied: aot.Layouts) -> tuple[aot.Layouts, Flat]:
         try:
             return layouts, build(aot.backward_for(self.parts, layouts), "backward")
-        except Unsupported:
-            if layouts == copied:
+        except Unsupported as refusal:
+            if layouts != copied:
+                return self._make(copied, copied)
+            if config.verify:
                 raise
-        return copied, build(aot.backward_for(self.parts, copied), "backward")
+            report.current().reason(f"the backward runs as traced: {refusal}")
+        return layouts, interpreted(aot.backward_for(self.parts, layouts))
 
 
 def interpreted(graph: fx.GraphModule) -> Flat:

@@ -47,6 +47,21 @@ def test_no_compiler(tmp_path):
     assert "no C++ compiler found" in minicompiler.stats()["reasons"][0]
 
 
+@pytest.mark.skipif(bool(frame_hook.unavailable), reason=frame_hook.unavailable)
+def test_no_compiler_where_the_backward_alone_has_kernels(tmp_path):
+    def two(x, w, v):
+        return x @ w, x @ v
+
+    x, w, v = torch.randn(3, 3, 3).unbind()
+    grads = []
+    for fn in (two, minicompiler.compile(two, options={"cxx": str(tmp_path / "c++")})):
+        leaf = x.clone().requires_grad_()
+        a, b = fn(leaf, w, v)
+        grads += torch.autograd.grad(a.sum() + b.sum(), leaf)
+    assert torch.equal(*grads)
+    assert any("the backward runs as traced" in r for r in minicompiler.stats()["reasons"])
+
+
 def test_no_frame_hook(monkeypatch):
     monkeypatch.setattr(frame_hook, "unavailable", "not built")
     (text,) = said(lambda: [minicompiler.compile(f) for _ in range(2)])
