@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from .table import named_rules
+from .table import named_rules, rule, wide
 
 SQRT_HALF, SQRT_2_OVER_PI = math.sqrt(0.5), math.sqrt(2 / math.pi)
 CUBIC = 0.044715  # of the tanh form of GELU
@@ -15,10 +15,14 @@ def _gelu_inner(x: Tensor) -> Tensor:
     return torch.tanh(SQRT_2_OVER_PI * (x + CUBIC * (x * x * x)))
 
 
-def gelu(x: Tensor, approximate: str = "none") -> Tensor:
+@rule("gelu")
+def _gelu(narrow: Tensor, approximate: str = "none") -> Tensor:
+    x: Tensor = wide(narrow)
     if approximate == "tanh":
         return 0.5 * x * (1 + _gelu_inner(x))
-    return x * 0.5 * (1 + torch.erf(x * SQRT_HALF))
+    half, erf = 0.5 * x, torch.erf(x * SQRT_HALF)
+    library = narrow.is_cpu and narrow.is_contiguous() and narrow.dtype == torch.float32
+    return half + half * erf if library else half * (1 + erf)  # oneDNN makes 0.0 of -0.0
 
 
 def gelu_backward(grad: Tensor, x: Tensor, approximate: str = "none") -> Tensor:

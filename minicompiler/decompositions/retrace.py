@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -68,6 +69,11 @@ class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
                 self._new[node] = _map(Tensor, lambda fake: self._nodes[id(fake)], result)
                 return
         self._new[node] = self.graph.node_copy(node, self._new.__getitem__)
+        for old in node.all_input_nodes if node.op == "output" else ():
+            # eager's strides, also where they are free: along dimensions of size 1
+            new, val = self._new[old], old.meta["val"]
+            if isinstance(val, TensorSpec):
+                new.meta["val"] = replace(new.meta["val"], stride=val.stride)
 
     def _rule(self, op: Any) -> Any:
         return None if op in self.known else RULES.get(op)

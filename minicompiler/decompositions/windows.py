@@ -108,20 +108,14 @@ def _share(w: Windows, total: Any, count_padding: bool = True, divisor: int | No
 
 def _avg_pool(dims: int) -> tuple[Rule, Rule]:
     def pool(
-        grad: Any,
-        x: Any,
-        kernel: Any,
-        stride: Any = (),
-        pad: Any = 0,
-        ceil: Any = False,
-        *rest: Any,
+        grad: Any, x: Any, kernel: Any, stride: Any = (), pad: Any = 0, ceil: Any = False, *how: Any
     ) -> Any:
         w = Windows(dims, x, kernel, stride, pad, 1, ceil)
         if not w.supported:
             return NotImplemented
         if grad is not None:
-            return w.spread(_share(w, grad, *rest))
-        return _share(w, sum(part for _, part in w.seen(0.0)), *rest)
+            return w.spread(_share(w, grad, *how))
+        return _share(w, sum(part for _, part in w.seen(0.0)), *how)
 
     return in_float32(lambda *args: pool(None, *args)), pool
 

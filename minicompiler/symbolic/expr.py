@@ -187,9 +187,7 @@ def sym(name: str) -> Expr:
 
 
 def rebuild(
-    e: Expr,
-    replace: Callable[[Expr], Expr | None],
-    then: Callable[[Expr], Expr] = lambda e: e,
+    e: Expr, replace: Callable[[Expr], Expr | None], then: Callable[[Expr], Expr] = lambda e: e
 ) -> Expr:
     """`e` bottom-up through the constructors and `then`; an answer of `replace` is final."""
     memo: dict[Expr, Expr] = {}

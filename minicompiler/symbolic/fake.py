@@ -32,15 +32,10 @@ class Fake(torch.Tensor):
     def __new__(
         cls, meta: torch.Tensor, device: torch.device, requires_grad: bool = False
     ) -> "Fake":
-        fake: Fake = torch.Tensor._make_wrapper_subclass(
-            cls,
-            meta.size(),
-            strides=meta.stride(),
-            storage_offset=meta.storage_offset(),
-            dtype=meta.dtype,
-            device=device,
-            requires_grad=requires_grad,
-        )
+        place = {"strides": meta.stride(), "storage_offset": meta.storage_offset()}
+        what = {"dtype": meta.dtype, "device": device, "requires_grad": requires_grad}
+        make: Any = torch.Tensor._make_wrapper_subclass
+        fake: Fake = make(cls, meta.size(), **place, **what)
         fake.meta = meta
         return fake
 
@@ -209,13 +204,8 @@ def _result_device(func: OpOverload, fakes: list[Fake], kwargs: dict[str, Any]) 
 
 aten = torch.ops.aten
 # they change how their operand looks at its memory; matmul and adaptive pooling do it on the way
-LOOKS = {
-    aten.as_strided_.default,
-    aten.t_.default,
-    aten.transpose_.default,
-    aten.unsqueeze_.default,
-}
-LOOKS |= {aten.squeeze_.default, aten.squeeze_.dim, aten.squeeze_.dims}
+LOOKS = {aten.as_strided_.default, aten.t_.default, aten.transpose_.default}
+LOOKS |= {aten.unsqueeze_.default, *(getattr(aten.squeeze_, o) for o in ("default", "dim", "dims"))}
 # copies, and indexing a tensor of the GPU by one of the CPU
 MIXED_DEVICES = {aten.copy_.default, aten.index.Tensor, aten.index_put.default}
 MIXED_DEVICES |= {aten.index_put_.default}

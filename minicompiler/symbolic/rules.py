@@ -5,6 +5,7 @@ and returns meta tensors. Most name another operator, one with a structured kern
 the same elements in the same order. `Stop` hands a rare case to the meta kernel.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -59,6 +60,10 @@ def where(device: Any, condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     return loop(dtype, condition, *(x if x.dtype == dtype else like(x, dtype) for x in (a, b)))
 
 
+def packed(device: Any, x: Tensor, *_: Any) -> Tensor:
+    return new(x.shape, x.dtype)
+
+
 def same(device: Any, x: Tensor, *_: Any, **__: Any) -> Tensor:
     return loop(x.dtype, x)
 
@@ -83,10 +88,13 @@ def dropout(device: Any, x: Tensor, p: float, train: bool | None) -> Any:
 
 
 RULES |= {
-    **dict.fromkeys(("relu", "abs", "hardswish"), same),
-    "hardtanh": lambda device, x, *_: like(x),
+    **dict.fromkeys(("relu", "hardswish"), same),
+    **dict.fromkeys(("hardtanh", "_prelu_kernel"), lambda device, x, *_: like(x)),
     **dict.fromkeys(("hardtanh_backward", "hardswish_backward"), gradient),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor", "logical_not"), logical),
+    **dict.fromkeys(("rrelu_with_noise", "_logcumsumexp"), packed),
+    "abs": lambda device, x: like(x, x.dtype.to_real()) if x.is_complex() else loop(x.dtype, x),
+    "angle": lambda _, x: packed(_, x.real) if x.is_complex() else call(aten.sin.default, x),
     "isnan": lambda device, x: loop(torch.bool, x, x),  # eager compares x != x
     "where.self": where,
     **dict.fromkeys(("remainder.Scalar", "remainder.Scalar_Tensor", "fmod.Scalar"), common),
@@ -143,10 +151,10 @@ RULES |= {
         lambda *args, **kwargs: (spread(*args, **kwargs), spread(*args, **kwargs)),
     ),
     **dict.fromkeys(("mse_loss", "smooth_l1_loss"), loss),
-    "huber_loss": lambda device, x, y, *rest: loss(device, *alike(x, y), *rest),
+    "huber_loss": lambda device, x, y, how=1, *_: cross_entropy(device, *alike(x, y), None, how),
     "huber_loss_backward": lambda device, grad, x, y, *_: loop(alike(x, y)[0].dtype, grad, x, y),
     "binary_cross_entropy": lambda device, x, y, *rest: cross_entropy(device, *alike(x, y), *rest),
-    "mse_loss_backward": lambda device, grad, x, *_: new(x.shape, x.dtype),
+    "mse_loss_backward": lambda device, grad, x, *_: packed(device, x),
     "binary_cross_entropy_backward": lambda device, grad, x, y, *_: like(alike(x, y)[0]),
 }
 
@@ -177,9 +185,11 @@ def roll(device: Any, x: Tensor, shifts: Sequence[Any], dims: Sequence[int] = ()
         return like(x)
     for d in dims:
         in_range(x, d, scalars=False)
-    if len(dims) == 1 and shifts[0] % x.shape[dims[0]] == 0:
-        return new(x.shape, x.dtype)
-    return image(x) if dims else new(x.shape, x.dtype)  # along dimensions: a cat of two parts
+    for shift, d in zip(shifts, dims):  # one after the other
+        start, n = -shift % x.shape[d], x.shape[d]
+        parts = x.narrow(d, start, n - start), x.narrow(d, 0, start)
+        x = call(aten.cat.default, parts, d) if start else new(x.shape, x.dtype)
+    return x if dims else new(x.shape, x.dtype)
 
 
 def in_range(x: Tensor, dim: int, scalars: bool = True) -> None:
@@ -194,13 +204,22 @@ def repeat(device: Any, x: Tensor, times: Sequence[Any]) -> Tensor:
     return new([n * t for n, t in zip(size, times)], x.dtype)
 
 
+def _embedding_bag(device: Any, w: Any, i: Any, starts: Any, *how: Any) -> Any:
+    """Which parts of what a backward needs are filled depends on the kernel that the CPU takes."""
+    _, mode, _, each, last, skip = (*how, *(False, 0, False, None, False, -1)[len(how) :])  # type: ignore[misc]
+    if device.type != "cpu":
+        raise Stop
+    fast = mode == 0 and skip < 0 and w.dtype != torch.float64 and w.stride(1) == 1
+    bags, keeps = starts.shape[0] - last, (0,) if fast and each is None else i.shape
+    out = new((bags, w.shape[1]), w.dtype)
+    kept = [new(n, starts.dtype) for n in (keeps, (bags,), out.shape if mode == 2 else (bags,))]
+    return out, *kept
+
+
 RULES |= {
     **dict.fromkeys(("arange", "arange.start", "arange.start_step"), arange),
     "index.Tensor": index,
-    "repeat": repeat,
-    "flip": flip,
-    "roll": roll,
-    "_logcumsumexp": lambda device, x, dim: new(x.shape, x.dtype),
+    **{f.__name__: f for f in (repeat, flip, roll, _embedding_bag)},
     "max_unpool2d": lambda device, x, i, size: image(x, (*x.shape[:-2], *size)),
 }
 
@@ -215,11 +234,19 @@ def statistics(device: torch.device, x: Tensor, weight: Any, size: Sequence[Any]
 
 
 def image(x: Tensor, size: Sequence[Any] | None = None) -> Tensor:
-    """Channels stay innermost where they are."""
-    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
-    format = formats.get(x.dim(), torch.contiguous_format)
-    last = not x.is_contiguous() and x.is_contiguous(memory_format=format)
+    """In the memory format that ATen suggests: channels stay innermost where they are."""
+    format = torch.channels_last if x.dim() == 4 else torch.channels_last_3d
+    last = call(aten.cat.default, [x]).stride() != new(x.shape, x.dtype).stride()
     return new(x.shape if size is None else size, x.dtype, format if last else None)
+
+
+PADS = [f"{how}_pad{d}d" for how in ("reflection", "replication") for d in (2, 3)]
+
+
+def on_cpu(op: Any, device: Any, *args: Any) -> Tensor:
+    """Its kernel for the CPU keeps the memory format, others and the shape rule do not."""
+    made: Tensor = from_aten(op)(args, {}, device)
+    return image(args[0], made.shape) if device.type == "cpu" else made
 
 
 def layer_norm(device: Any, x: Tensor, shape: Any, w: Any, b: Any, eps: float) -> Any:
@@ -245,7 +272,7 @@ def batch_norm(tail: str = "", trains: bool | None = None) -> Any:
         kept = statistics(device, x, other[0] if other else w, size)
         kept += [new((0,), torch.uint8)] if "bytes" in tail else []
         kept += [like(mean), like(var)] if "new" in tail else []
-        return image(x) if cpu else like(x), *kept
+        return image(packed(device, x) if x.is_contiguous() else x) if cpu else like(x), *kept
 
     return rule
 
@@ -290,6 +317,8 @@ RULES |= {
     "_adaptive_avg_pool2d": lambda device, x, size: image(x, (*x.shape[:-2], *size)),
     "_adaptive_avg_pool2d_backward": lambda device, grad, x: image(x),
 }
+for _name in ("pixel_shuffle", "pixel_unshuffle", *PADS):
+    RULES[_name] = functools.partial(on_cpu, getattr(aten, _name).default)
 
 # --- attention -----------------------------------------------------------------------------------
 # queries, keys and values come as (batch, heads, length, width)
