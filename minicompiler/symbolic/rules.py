@@ -206,7 +206,7 @@ def repeat(device: Any, x: Tensor, times: Sequence[Any]) -> Tensor:
 
 def _embedding_bag(device: Any, w: Any, i: Any, starts: Any, *how: Any) -> Any:
     """Which parts of what a backward needs are filled depends on the kernel that the CPU takes."""
-    _, mode, _, each, last, skip = (*how, *(False, 0, False, None, False, -1)[len(how) :])  # type: ignore[misc]
+    _, mode, _, each, last, skip = how + (False, 0, False, None, False, -1)[len(how) :]
     if device.type != "cpu":
         raise Stop
     fast = mode == 0 and skip < 0 and w.dtype != torch.float64 and w.stride(1) == 1
