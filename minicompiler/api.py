@@ -8,7 +8,7 @@ leaves the frame to the interpreter.
 import copy
 import functools
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -16,6 +16,7 @@ from torch import fx, nn
 from torch.utils._pytree import tree_leaves
 
 from . import pipeline, report
+from .aot.joint import behind
 from .capture import cache, convert, frame_hook
 from .errors import Unsupported, UserError, warn_once
 from .report.compare import clone, original
@@ -213,7 +214,8 @@ def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Explana
     with report.collecting() as records:
         outputs = tree_leaves(_afresh(original(fn), "auto")(*args, **kwargs))
         wanted = [t for t in outputs if isinstance(t, torch.Tensor) and t.requires_grad]
-        if leaves := list(_leaves(wanted)):
+        variables = [getattr(node, "variable", None) for node in behind(wanted)]
+        if leaves := [t for t in variables if t is not None]:
             ones = [torch.ones_like(t) for t in wanted]
             torch.autograd.grad(wanted, leaves, ones, allow_unused=True)
     return report.Explanation(records)
@@ -254,20 +256,6 @@ def bisect(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Divergen
             cases,
             pipeline.trials(),
         )
-
-
-def _leaves(outputs: list[torch.Tensor]) -> Iterator[torch.Tensor]:
-    """The tensors whose `.grad` a backward of `outputs` would fill."""
-    nodes: list[Any] = [t.grad_fn for t in outputs]
-    seen: set[Any] = {None}
-    while nodes:
-        node = nodes.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if (variable := getattr(node, "variable", None)) is not None:
-            yield variable
-        nodes += [following for following, _ in node.next_functions]
 
 
 def list_backends() -> list[str]:

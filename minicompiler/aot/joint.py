@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, fx
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
-from ..errors import CompilerError, InternalError, Unsupported
+from ..errors import CompilerError, Unsupported
 from ..settings import config
 from ..symbolic.expr import as_expr
 from ..symbolic.fake import Fake
@@ -339,24 +339,21 @@ def looks_at(o: Fake, base: Fake) -> bool:
 
 def run_captured(gm: fx.GraphModule, inputs: Sequence[Any], recorder: Recorder) -> Sequence[Any]:
     """The graph's outputs on these inputs; each call is recorded with the user's line."""
-    env: dict[fx.Node, Any] = {}
-    feed = iter(inputs)
-    for node in gm.graph.nodes:
-        recorder.stack = node.meta.get("stack") or ""
-        args, kwargs = fx.map_arg((node.args, node.kwargs), env.__getitem__)
-        if node.op == "placeholder":
-            env[node] = next(feed)
-        elif node.op == "call_function":
-            env[node] = node.target(*args, **kwargs)
-        elif node.op == "call_method":
-            env[node] = getattr(args[0], node.target)(*args[1:], **kwargs)
-        elif node.op == "output":
-            return args[0] if isinstance(args[0], list | tuple) else (args[0],)
-        else:
-            raise Unsupported(f"{node.op} {node.target} in a captured graph")
-        if recorder.stack:
-            _sign(env[node], recorder.stack)
-    raise InternalError("aot: the captured graph has no output")
+
+    class Interpreter(fx.Interpreter):
+        def run_node(self, n: fx.Node) -> Any:
+            if n.op in ("call_module", "get_attr"):
+                raise Unsupported(f"{n.op} {n.target} in a captured graph")
+            recorder.stack = n.meta.get("stack") or ""
+            found = super().run_node(n)
+            if recorder.stack and n.op != "output":
+                _sign(found, recorder.stack)
+            return found
+
+    interpreter = Interpreter(gm)
+    interpreter.extra_traceback = False  # errors are those of the operators
+    outputs = interpreter.run(*inputs, enable_io_processing=False)
+    return outputs if isinstance(outputs, list | tuple) else (outputs,)
 
 
 def _sign(x: Any, stack: str) -> None:
@@ -403,19 +400,24 @@ def mark_recomputed(graph: fx.Graph) -> None:
 # ---------------------------------------------------------------------------- what autograd shares
 
 
-def _history(roots: Sequence[Fake]) -> tuple[list[frozenset[int]], list[frozenset[int]]]:
-    """`frees` and `inside` of the Signature, by what autograd knows of the results."""
-    nodes, pending = set(), [x.grad_fn for x in roots]
+def behind(outputs: Sequence[torch.Tensor]) -> set[Any]:
+    """The nodes of autograd that a backward of `outputs` runs."""
+    nodes, pending = set(), [x.grad_fn for x in outputs]
     while pending:
         node = pending.pop()
         if node is not None and node not in nodes:
             nodes.add(node)
             pending += [following for following, _ in node.next_functions]
+    return nodes
+
+
+def _history(roots: Sequence[Fake]) -> tuple[list[frozenset[int]], list[frozenset[int]]]:
+    """`frees` and `inside` of the Signature, by what autograd knows of the results."""
     reach: dict[Any, set[int]] = {}  # by node, and by (node, number of its output): the roots
     for i, x in enumerate(roots):
         reach.setdefault(x.grad_fn, set()).add(i)
     frees: list[set[int]] = [set() for _ in roots]
-    for node in sorted(nodes, key=lambda n: -n._sequence_nr()):  # the latest come first
+    for node in sorted(behind(roots), key=lambda n: -n._sequence_nr()):  # the latest come first
         mine = reach.get(node, set())
         for edge in node.next_functions:
             for place in (edge, edge[0]):

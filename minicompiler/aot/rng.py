@@ -20,6 +20,8 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
+from ..ir.evaluate import drawn
+
 aten = torch.ops.aten
 
 _LIBRARY: Any = torch.library.Library("minicompiler", "FRAGMENT")  # type: ignore[no-untyped-call]
@@ -31,28 +33,6 @@ _LIBRARY.define(
     " -> Tensor"
 )
 
-WORD = 0xFFFFFFFF
-
-
-def philox(key: Tensor, offset: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Philox4x32-10 of counter (offset low, offset high, 0, 0): four words as int64 in [0, 2**32).
-
-    int64 products wrap, which keeps all 64 bits; the arithmetic shift is masked to a logical one.
-    """
-    c0, c1 = offset & WORD, offset >> 32 & WORD
-    c2 = c3 = torch.zeros_like(offset)
-    k0, k1 = key & WORD, key >> 32 & WORD
-    for _ in range(10):
-        p0, p1 = c0 * 0xD2511F53, c2 * 0xCD9E8D57
-        c0, c1 = (p1 >> 32 & WORD) ^ c1 ^ k0, p1 & WORD
-        c2, c3 = (p0 >> 32 & WORD) ^ c3 ^ k1, p0 & WORD
-        k0, k1 = k0 + 0x9E3779B9 & WORD, k1 + 0xBB67AE85 & WORD
-    return c0, c1, c2, c3
-
-
-def _uniform(word: Tensor) -> Tensor:
-    return (word >> 8).to(torch.float32) * 2.0**-24
-
 
 def _seeds(n: int, *, device: torch.device) -> Tensor:
     return torch.randint(-(2**63), 2**63 - 1, (n,), dtype=torch.int64, device=device)
@@ -60,17 +40,7 @@ def _seeds(n: int, *, device: torch.device) -> Tensor:
 
 def _random(size: Any, seeds: Tensor, k: int, kind: str, *, dtype: Any, device: Any) -> Tensor:
     offset = torch.arange(math.prod(size), dtype=torch.int64, device=device)
-    words = philox(seeds[k], offset)
-    if kind == "rand":
-        value = _uniform(words[0])
-    elif kind == "randn":
-        # 1 - u lies in (0, 1]: its logarithm is finite
-        radius = torch.sqrt(-2.0 * torch.log(1.0 - _uniform(words[0])))
-        value = radius * torch.cos(2.0 * math.pi * _uniform(words[1]))
-    elif kind == "randint":
-        value = words[0]
-    else:
-        raise ValueError(f"no random numbers of kind {kind!r}")
+    value = drawn(kind, seeds[k], offset)
     return value.to(dtype).reshape(list(size))
 
 

@@ -81,10 +81,10 @@ class Memory:
 WORD = 0xFFFFFFFF
 
 
-def philox(key: Tensor, offset: Tensor) -> tuple[Tensor, Tensor]:
-    """The first two words of Philox4x32-10, each an int64 in [0, 2**32).
+def philox(key: Tensor, offset: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Philox4x32-10 of counter (offset low, offset high, 0, 0): four words as int64 in [0, 2**32).
 
-    An int64 product wraps, so it has the right 64 bits; masking makes the shift a logical one.
+    int64 products wrap, which keeps all 64 bits; the arithmetic shift is masked to a logical one.
     """
     a, b, c, d = offset & WORD, offset >> 32 & WORD, offset * 0, offset * 0
     k0, k1 = key & WORD, key >> 32 & WORD
@@ -93,11 +93,26 @@ def philox(key: Tensor, offset: Tensor) -> tuple[Tensor, Tensor]:
         a, b = (cd >> 32 & WORD) ^ b ^ k0, cd & WORD
         c, d = (ab >> 32 & WORD) ^ d ^ k1, ab & WORD
         k0, k1 = k0 + 0x9E3779B9 & WORD, k1 + 0xBB67AE85 & WORD
-    return a, b
+    return a, b, c, d
 
 
 def uniform(word: Tensor) -> Tensor:
     return (word >> 8).to(torch.float32) * 2.0**-24
+
+
+def drawn(kind: str, key: Tensor, offset: Tensor) -> Tensor:
+    """A random number by key and offset: float32 in [0, 1) ("rand"), normal float32 ("randn": Box
+    and Muller's, on two words) or int64 in [0, 2**32) ("randint")."""
+    first, second, *_ = philox(key, offset)
+    if kind == "rand":
+        return uniform(first)
+    if kind == "randint":
+        return first
+    if kind != "randn":
+        raise ValueError(f"no random numbers of kind {kind!r}")
+    # 1 - u lies in (0, 1]: its logarithm is finite
+    radius = torch.sqrt(-2.0 * torch.log(1.0 - uniform(first)))
+    return radius * torch.cos(2.0 * math.pi * uniform(second))
 
 
 # ops that torch calls by another name; all others have the name of their torch function
@@ -183,13 +198,7 @@ class Evaluator:
         return x.contiguous().view(dtype)
 
     def random(self, kind: str, seed: Tensor, offset: Tensor) -> Tensor:
-        first, second = philox(seed + offset * 0, offset + seed * 0)
-        if kind == "randint":
-            return first
-        if kind == "rand":
-            return uniform(first)
-        radius = torch.sqrt(-2.0 * torch.log(1.0 - uniform(first)))
-        return radius * torch.cos(2.0 * math.pi * uniform(second))
+        return drawn(kind, seed + offset * 0, offset + seed * 0)
 
     def default(self, name: str, *operands: Tensor) -> Tensor:
         result: Tensor = (RENAMED.get(name) or getattr(torch, name))(*operands)

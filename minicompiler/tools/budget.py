@@ -14,16 +14,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 COMPILER = {
-    "root": 500,
-    "capture": 4900,
-    "symbolic": 1000,
-    "aot": 1570,
-    "decompositions": 700,
-    "ir": 780,
-    "lowering": 1300,
-    "schedule": 850,
-    "codegen": 1700,
-    "runtime": 1700,
+    "root": 478,
+    "capture": 4888,
+    "symbolic": 1104,
+    "aot": 1369,
+    "decompositions": 812,
+    "ir": 778,
+    "lowering": 1260,
+    "schedule": 1054,
+    "codegen": 1653,
+    "runtime": 1604,
 }
 BESIDES = {"report": 700, "tools": 2500}
 FILE, COLUMNS = 600, 100
