@@ -10,7 +10,7 @@ import logging
 import operator
 import warnings
 from collections.abc import Callable, Iterator
-from types import GeneratorType
+from types import GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,7 +19,7 @@ from . import attributes
 from . import data_model as model
 from .calls import PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
 from .frame_hook import MISSING, type_lookup
-from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Obj, Raised
+from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Method, Obj, Raised
 from .values import Stepped, Super, Tuple, Value, const_bool, constant, describe, keyed
 from .values import new_exception, python_value, refuse
 
@@ -31,13 +31,7 @@ PURE |= {complex, bytes, slice, range, hash, callable, operator.index}
 PURE |= {torch.promote_types, torch.result_type, torch.broadcast_shapes, torch.finfo, torch.iinfo}
 PURE |= {torch.get_default_dtype, torch.typename, torch.can_cast}
 PURE |= {torch.cuda.is_available, torch.get_num_threads, torch._C._get_tracing_state}
-PURE |= {
-    inspect.signature,
-    inspect.getfullargspec,
-    inspect.isfunction,
-    inspect.isclass,
-    inspect.ismodule,
-}
+PURE |= {inspect.getfullargspec, inspect.isfunction, inspect.isclass, inspect.ismodule}
 PURE |= {inspect.getmro, inspect.isgeneratorfunction, inspect.iscoroutinefunction}
 PURE |= {torch.Generator.device.__get__, int.from_bytes, str.maketrans, float.fromhex}
 
@@ -224,6 +218,14 @@ rule(format)(lambda ev, v, spec=EMPTY: model.format_(ev, v, None, spec))
 @rule(str.join)
 def _join(ev: "E", v: Value, items: Value) -> Value:
     return fold(ev, str.join, [v, Tuple(model.unpack(ev, items))], {})
+
+
+@rule(inspect.signature)
+def _signature(ev: "E", fn: Value) -> Value:
+    """Of a method: its function's without `self`, whatever that is."""
+    bound = isinstance(fn, Method) and MethodType(fn.function.real, fn)
+    real = bound or python_value(fn)
+    return model.fold(ev, inspect.signature, real)
 
 
 rule(callable)(lambda ev, v: const_bool(type_lookup(v.cls, "__call__") is not MISSING))

@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import inspect
 import math
 
 import pytest
@@ -403,3 +404,14 @@ def test_what_bound_methods_sizes_and_views_answer():
         )
 
     check_against_eager(f, torch.ones(3), {"a": 1, "b": 2})
+
+
+def test_the_signature_of_a_method():
+    class Layer(torch.nn.Module):
+        def chunk(self, a, b=1):
+            return a + b
+
+        def forward(self, x):
+            return self.chunk(x) * len(inspect.signature(self.chunk).parameters)
+
+    check_against_eager(Layer(), torch.ones(2), graphs=1, breaks=0)
