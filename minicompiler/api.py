@@ -24,9 +24,6 @@ from .settings import config, overriding
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# modes of torch.compile that we do not have yet
-LATER = ("reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
-
 
 def compile(
     fn: Any = None,
@@ -53,8 +50,7 @@ def compile(
             f, backend=backend, mode=mode, dynamic=dynamic, fullgraph=fullgraph, options=options
         )
     if mode not in (None, "default"):
-        what = f"mode {mode!r} is not there yet" if mode in LATER else f"there is no mode {mode!r}"
-        raise UserError(f"{what}; say mode='default', or leave it out")
+        raise UserError(f"mode {mode!r} is not there (yet); say mode='default', or leave it out")
     if not isinstance(dynamic, bool | None):
         raise UserError(f"dynamic is None, True or False, not {dynamic!r}")
     if dynamic:

@@ -137,3 +137,25 @@ def test_identity_of_literals_from_outside(value: Any) -> None:
     p, q, x = again(), again(), torch.ones(1)
     for pair in [(p, p), (p, q), (q, q), (value, value), (value, p)]:
         assert repr(compiled(*pair, x)) == repr(same(*pair, x))
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "auto"])
+@pytest.mark.parametrize("place", ["before", "after", "within", "another"])
+def test_inputs_are_written_when_all_indices_are_checked(place: str, backend: str) -> None:
+    def write(x: torch.Tensor, i: torch.Tensor) -> Any:
+        try:
+            if place == "within":
+                return x.copy_(x[i] + 1)
+            if place == "before":
+                y = x[i]
+                return x.add_(1), y
+            x.add_(1)
+            return x.exp()[i] if place == "another" else x[i]
+        except IndexError:
+            return "caught"
+
+    minicompiler.reset()
+    compiled = minicompiler.compile(write, backend=backend)
+    for index in ([0, 1, 2], [0, 1, 7], [2, 1, 0]):
+        x, y, i = torch.zeros(3), torch.zeros(3), torch.tensor(index)
+        assert repr(compiled(x, i)) == repr(write(y, i)) and torch.equal(x, y)

@@ -60,8 +60,9 @@ def answered(name: str, found: Value) -> Value:
     """`found`, if Python takes it as it is for what a special method returned."""
     if name in ANSWERS:
         value: Any = found.value if isinstance(found, Const) else ABSENT
-        right = type(value) is ANSWERS[name]
-        if not right or (name == "__len__" and value < 0) or (name == "__hash__" and value == -1):
+        low = {"__len__": 0, "__hash__": -(2**63)}.get(name)
+        odd = low is not None and type(value) is int and (value == -1 or not low <= value < 2**63)
+        if odd or type(value) is not ANSWERS[name]:
             refuse(f"{name} returns {describe(found)}")
     return found
 

@@ -19,7 +19,7 @@ class DtypeHandler:
 
     def __init__(self, layouts: Mapping[str, Layout]) -> None:
         self.layouts = layouts
-        self.indirects = 0
+        self.indirects, self.checks = 0, False  # whether an index is checked
 
     def load(self, buffer: str, index: Expr) -> torch.dtype:
         return self.layouts[buffer].dtype
@@ -31,6 +31,7 @@ class DtypeHandler:
 
     def indirect(self, value: torch.dtype, size: Expr, check: bool = True) -> Expr:
         self.indirects += 1
+        self.checks |= check
         return sym(f"tmp{self.indirects - 1}")
 
     def masked(

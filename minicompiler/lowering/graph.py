@@ -187,8 +187,9 @@ def _write(node: fx.Node, values: dict[fx.Node, Any], written: set[str]) -> Comp
     loads = Recorder(building().program.layouts())
     with handling(loads):
         _, place = visit(write, *variables(write.loop))
-    if any(name in written and (name, at) != (write.into, place) for name, at in loads.loads):
-        # it reads an input elsewhere than where it writes: keep the new value apart first
+    elsewhere = (name in written and (name, at) != (write.into, place) for name, at in loads.loads)
+    if loads.checks or any(elsewhere):
+        # it may raise, or reads an input elsewhere than where it writes: keep the new value apart
         write = _copy(stored(source), input_)
     return write
 

@@ -198,9 +198,8 @@ def _units(sources: "Sequence[KernelSource]") -> "list[list[KernelSource]]":
 
 
 def _threads() -> int:
-    if config.compile_threads:
-        return config.compile_threads
-    return (os.cpu_count() or 1) if MAC else len(os.sched_getaffinity(0))
+    cores = (os.cpu_count() or 1) if MAC else len(os.sched_getaffinity(0))
+    return config.compile_threads or cores
 
 
 def _unit_text(unit: "Sequence[KernelSource]") -> str:

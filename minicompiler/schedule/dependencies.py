@@ -24,6 +24,8 @@ class Dependencies:
     writes: Places
     into: tuple[str, ...] = ()
     ordered: bool = False  # draws from a random generator: keeps its place among others that do
+    fails: bool = False  # may raise: by an index that it checks, or as a call of any operator
+    commits: bool = False  # writes to an input, once nothing can raise any more
     cost: int = 0  # operations that are not free, an expensive one counted several times
     position: int = 0
 
@@ -49,7 +51,7 @@ def dependencies(program: Program) -> list[Dependencies]:
         if isinstance(operation, Extern):
             node = _extern(operation)
         elif operation.name in wanted:
-            node = _computed(operation, layouts)
+            node = _computed(operation, layouts, operation.into in lasting)
         else:
             continue
         nodes.append(node)
@@ -57,7 +59,7 @@ def dependencies(program: Program) -> list[Dependencies]:
     return [replace(node, position=k) for k, node in enumerate(reversed(nodes))]
 
 
-def _computed(operation: Computed, layouts: dict[str, Layout]) -> Dependencies:
+def _computed(operation: Computed, layouts: dict[str, Layout], commits: bool) -> Dependencies:
     loop = operation.loop
     index, folded = variables(loop)
     limits = dict(zip((*index, *folded), map(index_range, (*loop.ranges, *loop.folded))))
@@ -70,7 +72,8 @@ def _computed(operation: Computed, layouts: dict[str, Layout]) -> Dependencies:
     where = None if isinstance(loop, Scatter) else simplify(place, limits)
     into = () if operation.into is None else (operation.into,)
     writes: Places = {name: {where} for name in (operation.name, *into)}
-    return Dependencies(operation, reads, writes, into, cost=recorder.cost)
+    checks, cost = recorder.checks, recorder.cost
+    return Dependencies(operation, reads, writes, into, False, checks, commits, cost)
 
 
 def _extern(operation: Extern) -> Dependencies:
@@ -89,6 +92,7 @@ def _extern(operation: Extern) -> Dependencies:
         {name: {None} for name in (*operation.names, *written) if name is not None},
         written,
         torch.Tag.nondeterministic_seeded in target.tags or "random" in str(target),
+        operation.kind == "fallback",
     )
 
 
@@ -103,6 +107,8 @@ def successors(nodes: list[Dependencies]) -> list[set[int]]:
         before = {writer[name] for name in needs if name in writer}
         for older in node.into:  # after all that reads the old contents
             before.update(readers.get(older, ()))
+        if node.commits:
+            before.update(other.position for other in nodes[: node.position] if other.fails)
         for k in before - {node.position}:
             later[k].add(node.position)
         for name in node.reads:

@@ -223,6 +223,9 @@ class Fusion:
         scatters = [any(isinstance(x, Scatter) for x in g.loops) for g in (first, second)]
         if scatters[0] or (scatters[1] and not first.makes & second.reads):
             return "one of them writes where indices say"
+        abouts = [n.about for n in (*first.nodes, *second.nodes)]
+        if any(about.commits for about in abouts) and any(about.fails for about in abouts):
+            return "inputs are written when all indices are checked"
         down = {n.about.name for n in (*first.nodes, *second.nodes) if n.down}
         if down & (first.reads | second.reads):
             return "a sum of columns is known only after the last row"

@@ -14,16 +14,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 COMPILER = {
-    "root": 478,
+    "root": 474,
     "capture": 4888,
     "symbolic": 1104,
-    "aot": 1369,
-    "decompositions": 812,
-    "ir": 778,
+    "aot": 1367,
+    "decompositions": 811,
+    "ir": 779,
     "lowering": 1260,
-    "schedule": 1054,
-    "codegen": 1653,
-    "runtime": 1604,
+    "schedule": 1062,
+    "codegen": 1652,
+    "runtime": 1603,
 }
 BESIDES = {"report": 700, "tools": 2500}
 FILE, COLUMNS = 600, 100

@@ -34,7 +34,7 @@ USES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", USES)
-@pytest.mark.parametrize("answer", [None, 1, -1, 2.0, True, "a", []], ids=repr)
+@pytest.mark.parametrize("answer", [None, 1, -1, 2**63, 2**70, 2.0, True, "a", []], ids=repr)
 def test_what_it_returns(name: str, answer: Any) -> None:
     cls = type("B", (), {name: lambda self, *args: answer})
     b = object.__new__(cls)
