@@ -133,10 +133,13 @@ class TensorFacts:
 
     @classmethod
     def of(cls, t: torch.Tensor) -> "TensorFacts":
-        """Facts of a tensor. Raises Unsupported for subclasses."""
+        """Facts of a tensor. Raises Unsupported for subclasses, and for a view made under no_grad of
+        what requires grad: which of its uses raise depends on what was written since."""
         if type(t) not in (torch.Tensor, torch.nn.Parameter):
             raise Unsupported(f"the tensor subclass {type(t).__name__} cannot be guarded")
         with torch._C.DisableTorchFunction():
+            if t.requires_grad and t._is_view() and made_without_gradients(t):
+                raise Unsupported("a view of a tensor that requires grad, made under no_grad")
             return cls(
                 Pin(type(t)),
                 t.dtype,
@@ -167,6 +170,13 @@ class TensorFacts:
         if "keys" in names:
             values["keys"] = torch._C.DispatchKeySet.from_raw_repr(self.keys)
         return ", ".join(f"{f} {str(v).removeprefix('torch.')}" for f, v in values.items())
+
+
+def made_without_gradients(view: torch.Tensor) -> bool:
+    made = torch._C._autograd.CreationMeta
+    how = torch._C._autograd._get_creation_meta(view)
+    base = view._base
+    return how in (made.NO_GRAD_MODE, made.INFERENCE_MODE) and base is not None and base.requires_grad
 
 
 # ---------------------------------------------------------------- ambient state

@@ -415,3 +415,35 @@ def test_the_signature_of_a_method():
             return self.chunk(x) * len(inspect.signature(self.chunk).parameters)
 
     check_against_eager(Layer(), torch.ones(2), graphs=1, breaks=0)
+
+
+def made_under_no_grad(write):
+    y = torch.ones(3, requires_grad=True)
+    with torch.no_grad():
+        view = y[..., None].squeeze(-1)
+    return view, (y, view, None)[write]
+
+
+@pytest.mark.parametrize("write", [0, 1, 2])
+@pytest.mark.parametrize("backend", ["auto", "eager"])
+def test_a_view_that_no_grad_hid(write, backend):
+    """It looks like any leaf, and raises once it or its base was written to."""
+
+    def f(view, written, done):
+        done.append(1)
+        if written is not None:
+            with torch.no_grad():
+                written.add_(1)
+        return view * 2
+
+    seen = []
+    for g in (f, minicompiler.compile(f, backend=backend)):
+        g(torch.ones(3, requires_grad=True), None, [])  # guards of a leaf must not take it
+        (view, written), done, found = made_under_no_grad(write), [], []
+        for _ in range(2):
+            try:
+                found.append(g(view, written, done).tolist())
+            except RuntimeError as error:
+                found.append(str(error)[:30])
+        seen.append((found, done))
+    assert seen[0] == seen[1]

@@ -48,7 +48,16 @@ class TensorGuard {
     if (impl.key_set().raw_repr() != row.keys || tensor.scalar_type() != row.dtype) return false;
     if (row.device >= 0 && tensor.device().index() != row.device) return false;
     if (tensor.requires_grad() != row.requires_grad || tensor.sizes() != row.size) return false;
+    if (row.requires_grad && made_without_gradients(tensor)) return false;
     return !row.stride || tensor.strides() == *row.stride;
+  }
+
+  // a view of what requires grad: which of its uses raise depends on what was written since
+  static bool made_without_gradients(const Tensor& tensor) {
+    auto* meta = torch::autograd::impl::get_view_autograd_meta(tensor);
+    return meta != nullptr && meta->has_bw_view() &&
+           meta->get_creation_meta() >= torch::autograd::CreationMeta::NO_GRAD_MODE &&
+           meta->get_backward_view().base_.requires_grad();
   }
 
   static Row row(PyObject* given) {
