@@ -133,7 +133,7 @@ class TensorFacts:
 
     @classmethod
     def of(cls, t: torch.Tensor) -> "TensorFacts":
-        """Facts of a tensor. Raises Unsupported for subclasses, and for a view made under no_grad of
+        """Facts of a tensor. Raises Unsupported for subclasses, and for a view that no_grad made of
         what requires grad: which of its uses raise depends on what was written since."""
         if type(t) not in (torch.Tensor, torch.nn.Parameter):
             raise Unsupported(f"the tensor subclass {type(t).__name__} cannot be guarded")
@@ -174,9 +174,8 @@ class TensorFacts:
 
 def made_without_gradients(view: torch.Tensor) -> bool:
     made = torch._C._autograd.CreationMeta
-    how = torch._C._autograd._get_creation_meta(view)
-    base = view._base
-    return how in (made.NO_GRAD_MODE, made.INFERENCE_MODE) and base is not None and base.requires_grad
+    hidden = torch._C._autograd._get_creation_meta(view) in (made.NO_GRAD_MODE, made.INFERENCE_MODE)
+    return hidden and view._base.requires_grad  # type: ignore[union-attr]
 
 
 # ---------------------------------------------------------------- ambient state
