@@ -221,7 +221,8 @@ class Fusion:
         if len(first.reads | first.makes | second.reads | second.makes) > MOST_BUFFERS:
             return f"the kernel would touch more than {MOST_BUFFERS} buffers"
         scatters = [any(isinstance(x, Scatter) for x in g.loops) for g in (first, second)]
-        if scatters[0] or (scatters[1] and not first.makes & second.reads):
+        folds = any(isinstance(x, Reduction) for x in first.loops)  # its loops are not to be moved
+        if scatters[0] or (scatters[1] and (folds or not first.makes & second.reads)):
             return "one of them writes where indices say"
         abouts = [n.about for n in (*first.nodes, *second.nodes)]
         if any(about.commits for about in abouts) and any(about.fails for about in abouts):

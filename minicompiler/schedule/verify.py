@@ -103,7 +103,9 @@ def verify_kernel(kernel: Kernel, layouts: dict[str, Layout]) -> None:
                 check(known, f"{node.name} reads {buffer}, no argument of {kernel.name}")
             read.setdefault(buffer, set()).add(at)
         place = None
-        if not isinstance(loop, Scatter):
+        if isinstance(loop, Scatter):
+            check(not kernel.folded, f"{node.name} may meet an element in any row, and rows fold")
+        else:
             place = simplify(target, space.limits)
             still = {i for i, size in zip(index, loop.ranges) if size != 1} - place.free
             check(not still, f"{node.name} is at one place for all of {still}")
