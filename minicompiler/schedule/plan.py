@@ -17,7 +17,7 @@ class Kernel:
     Every node's loop is written for that space, whatever shape it had in the program:
         Pointwise   over `ranges`, or over `ranges + folded`
         Reduction   over `ranges`, folding `folded`
-        Scatter     over `ranges`, where nothing is folded: steps that meet in an element run in turn
+        Scatter     over `ranges`, where nothing is folded
         `down`      a Reduction the other way: over `folded`, folding `ranges` (columns of the rows)
     and its layout is a view of the buffer in the same shape (what the program's layout says is in
     `Plan.program.layouts()`). `folded` is empty where nothing is reduced.
