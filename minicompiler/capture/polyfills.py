@@ -137,32 +137,47 @@ MATCHES_SELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, 
 
 # ---------------------------------------------------------------- torch
 class Context:
-    """`ctx` of an autograd.Function whose backward will never run."""
+    """`ctx` of an autograd.Function."""
 
-    needs_input_grad = (False,) * 64
     saved_tensors: tuple[Any, ...] = ()
+    constant: tuple[Any, ...] = ()  # outputs
+
+    def __init__(self, needs: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs
 
     def save_for_backward(self, *tensors: Any) -> None:
         self.saved_tensors = tensors
 
-    def mark_non_differentiable(self, *tensors: Any) -> None: ...
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        self.constant = tensors
 
-    def set_materialize_grads(self, value: bool) -> None: ...
+    def forward(self, cls: Any, args: tuple[Any, ...]) -> Any:
+        if cls.setup_context is torch.autograd.function._SingleLevelFunction.setup_context:
+            return cls.forward(self, *args)
+        out = cls.forward(*args)
+        cls.setup_context(self, args, out)
+        return out
 
 
 def apply_without_grad(cls: Any, *args: Any) -> Any:
     """autograd.Function.apply where no input needs a gradient: its forward, inlined."""
-    context = Context()
     with torch.no_grad():
-        if cls.setup_context is torch.autograd.function._SingleLevelFunction.setup_context:
-            out = cls.forward(context, *args)
-        else:
-            out = cls.forward(*args)
-            cls.setup_context(context, args, out)
+        out = Context((False,) * len(args)).forward(cls, args)
     for arg in args:
         if out is arg:
             return out.view_as(out)
     return out
+
+
+def forward_and_backward(cls: Any, needs: tuple[bool, ...], *args: Any) -> Any:
+    """Both methods of an autograd.Function: (what it returns, as a tuple or not; tangents,
+    gradients, outputs that have none)."""
+    context = Context(needs)
+    with torch.no_grad():
+        out = context.forward(cls, args)
+        tangents = tuple(map(torch.empty_like, out if isinstance(out, tuple) else (out,)))
+        grads = cls.backward(context, *tangents)
+    return out, tangents, grads if isinstance(grads, tuple) else (grads,), context.constant
 
 
 def size_radd(self: Any, other: Any) -> Any:

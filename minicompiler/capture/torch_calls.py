@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch._ops import OpOverload, OpOverloadPacket
 
 from . import attributes
+from . import custom_function
 from . import data_model as model
 from . import polyfills
 from . import source as sources
@@ -199,11 +200,11 @@ REFUSED_CALLS[torch.nn.functional.one_hot] = _one_hot
 
 @rule(vars(torch.autograd.Function)["apply"].__func__)
 def _function_apply(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
-    tensors = [a for a in args if isinstance(a, Tensor)]
-    if torch.is_grad_enabled() and any(t.fake.requires_grad for t in tensors):
-        refuse(f"the autograd.Function {cls.real.__name__}, with gradients")
     if kwargs or any(isinstance(a, Sequence | Dict) for a in args):
         refuse(f"these arguments of {cls.real.__name__}.apply")
+    needs = any(isinstance(a, Tensor) and a.fake.requires_grad for a in args)
+    if torch.is_grad_enabled() and needs:
+        return custom_function.with_gradients(ev, cls, args)
     return model.inlined(ev, polyfills.apply_without_grad, cls, *args)
 
 

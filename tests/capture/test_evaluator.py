@@ -691,24 +691,3 @@ def test_floats_are_guarded_by_bits_and_types():
     g, x = capture(f, Run()), torch.ones(1)
     for s in (0.0, -0.0, 1, True, 1.0):
         assert repr(g(x, s)) == repr(f(x, s))
-
-
-class Cube(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x**3
-
-    @staticmethod
-    def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        return 3 * x**2 * grad
-
-
-def test_autograd_function():
-    def f(x):
-        return Cube.apply(x) + 1
-
-    check_against_eager(f, torch.ones(2), graphs=1, breaks=0)
-    run = check_against_eager(f, torch.ones(2, requires_grad=True))
-    assert "Cube, with gradients" in run.breaks[0]

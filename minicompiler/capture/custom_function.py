@@ -1,0 +1,97 @@
+"""autograd.Function where gradients are wanted: one node of the graph.
+
+Its `forward` and its `backward` are evaluated where it is applied, like any code of the user's, so
+what they read is guarded and what they must not do is refused. What they made of the graph is then
+cut out, and becomes the two methods of a Function that calls nothing but torch.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import fx
+
+from . import data_model as model
+from . import frame_hook, polyfills
+from .values import NONE, Tensor, Tuple, Value, const_bool, refuse
+
+if TYPE_CHECKING:
+    from .evaluator import Evaluation as E
+
+
+def with_gradients(ev: "E", cls: Value, args: tuple[Value, ...]) -> Value:
+    """`cls.apply(*args)`. Raises Unsupported where the methods do more than compute."""
+    graph, nodes = ev.graph, ev.graph.graph.nodes
+    given = [a for a in args if isinstance(a, Tensor)]
+    old, operations = set(nodes), graph.operations
+    before = len(ev.effects.order), [t.fake._version for t in (*given, *graph.inputs)]
+    needs = Tuple([const_bool(isinstance(a, Tensor) and a.fake.requires_grad) for a in args])
+    found = model.inlined(ev, polyfills.forward_and_backward, cls, needs, *args)
+    out, *parts = model.unpack(ev, found)
+    tangents, grads, constant = (model.unpack(ev, part) for part in parts)
+    outs = [out] if isinstance(out, Tensor) else model.unpack(ev, out)
+    versions = [t.fake._version for t in (*given, *graph.inputs)][: len(before[1])]
+    if before != (len(ev.effects.order), versions) or len(grads) != len(args):
+        refuse(f"the autograd.Function {cls.real.__name__} does more than compute")
+    made = [n for n in nodes if n not in old and n.op != "placeholder"]
+    cut = made.index(_node(tangents[0]))
+    first, second = made[1:cut], made[cut + len(tangents) : -1]  # without the switches of no_grad
+    wanted = [None if g is NONE else _node(g) for g, a in zip(grads, args) if isinstance(a, Tensor)]
+    incoming = [_node(t) for t in tangents]
+    inputs = [t.node for t in given]
+    inputs += [n for n in _read(made, []) if n not in {*made, *inputs}]
+    saved = [n for n in _read(second, wanted) if n not in {*second, *incoming}]
+    apply = _applied(
+        cls.real.__name__,
+        _cut(first, inputs, [*map(_node, outs), *saved]),
+        _cut(second, [*saved, *incoming], [*wanted, *[None] * (len(inputs) - len(given))]),
+        len(outs),
+        [k for k, out in enumerate(outs) if out in constant],
+    )
+    for node in reversed(made):
+        graph.graph.erase_node(node)
+    graph.operations = operations
+    result = graph.call(ev, apply, [graph.known[id(n.meta["val"])] for n in inputs])
+    return model.unpack(ev, result)[0] if isinstance(out, Tensor) else result
+
+
+def _node(v: Value) -> fx.Node:
+    return v.node if isinstance(v, Tensor) else refuse("an autograd.Function of more than tensors")
+
+
+def _read(nodes: list[fx.Node], more: list[fx.Node | None]) -> list[fx.Node]:
+    """What they take, each once, in order."""
+    taken = [i for n in nodes for i in n.all_input_nodes] + [n for n in more if n is not None]
+    return list(dict.fromkeys(taken))
+
+
+def _cut(nodes: list[fx.Node], inputs: list[fx.Node], outputs: list[Any]) -> fx.GraphModule:
+    graph = fx.Graph()
+    table = {n: graph.placeholder(f"{n.name}_{k}") for k, n in enumerate(inputs)}
+    for n in nodes:
+        table[n] = graph.node_copy(n, table.__getitem__)
+    graph.output(tuple(None if n is None else table[n] for n in outputs))
+    made = fx.GraphModule({}, graph)
+    frame_hook.skip(type(made).forward.__code__)
+    return made
+
+
+def _applied(
+    name: str, first: fx.GraphModule, second: fx.GraphModule, count: int, constant: list[int]
+) -> Any:
+    class Captured(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, *inputs: Any) -> Any:
+            made = first.forward(*inputs)
+            ctx.save_for_backward(*made[count:])
+            ctx.mark_non_differentiable(*(made[k] for k in constant))
+            return made[:count]
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            return second.forward(*ctx.saved_tensors, *grads)
+
+    def apply(*inputs: Any) -> Any:
+        return Captured.apply(*inputs)  # type: ignore[no-untyped-call]
+
+    Captured.__name__ = apply.__name__ = name
+    return apply
