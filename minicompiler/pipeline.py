@@ -19,7 +19,7 @@ import torch
 from torch import fx
 
 from . import aot, codegen, decompositions, lowering, report, runtime, schedule
-from .capture import binding
+from .capture import binding, frame_hook
 from .capture.facts import overlaps
 from .errors import BackendError, InternalError, Unsupported, UserError, warn, warn_once
 from .ir.evaluate import evaluate
@@ -51,7 +51,8 @@ def compile_graph(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
     backward = parts.backward and Backward(parts)
     if native := runtime.extension.module():
         binding.tensor_guard = native.TensorGuard  # guards made from now on check tensors in C++
-    draws = any(_draws(node) for node in parts.forward.graph.nodes)
+    seeded = torch.Tag.nondeterministic_seeded  # it takes numbers from a random generator
+    draws = any(seeded in getattr(n.target, "tags", ()) for n in parts.forward.graph.nodes)
     return or_as_captured(runtime.bind(parts.signature, forward, backward), gm, draws)
 
 
@@ -117,6 +118,10 @@ class Backward:
                 raise
             report.current().reason(f"the backward runs as traced: {refusal}")
         return layouts, interpreted(aot.backward_for(self.parts, layouts))
+
+
+# the engine calls it where the hook may be on: a compiler that compiles itself takes minutes
+frame_hook.skip(Backward.__call__.__code__, calls=True)
 
 
 def interpreted(graph: fx.GraphModule) -> Flat:
@@ -244,11 +249,6 @@ def where_they_lay(compiled: Graph, gm: fx.GraphModule, example_inputs: Sequence
 
     expected = shared(example_inputs)
     return lambda *inputs: (compiled if shared(inputs) == expected else gm)(*inputs)
-
-
-def _draws(node: fx.Node) -> bool:
-    """Whether an ATen node takes numbers from a random generator."""
-    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
 
 
 def _our_fault(gm: fx.GraphModule, doing: str, error: Exception) -> None:

@@ -1,5 +1,6 @@
 """Programs that once differed from eager, each with the kind of mistake it stands for."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -159,3 +160,78 @@ def test_inputs_are_written_when_all_indices_are_checked(place: str, backend: st
     for index in ([0, 1, 2], [0, 1, 7], [2, 1, 0]):
         x, y, i = torch.zeros(3), torch.zeros(3), torch.tensor(index)
         assert repr(compiled(x, i)) == repr(write(y, i)) and torch.equal(x, y)
+
+
+def test_ignored_targets_have_no_gradient_even_where_nothing_counts() -> None:
+    nothing, one = torch.full((3,), -100), torch.tensor([-100, 2, -100])
+    for reduction in ("mean", "sum", "none"):
+        for target in (nothing, one):
+            check_against_eager(
+                lambda x, t: torch.nn.functional.cross_entropy(x, t, reduction=reduction),
+                torch.randn(3, 4, requires_grad=True),
+                target,
+            )
+
+
+Sizes = tuple[int, ...]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.bool])
+@pytest.mark.parametrize("size", [(3, 4), (0,), (2,)])
+def test_out_is_resized_checked_and_computed_in_as_in_eager(size: Sizes, dtype: Any) -> None:
+    fills: list[Callable[..., Any]] = [
+        lambda x, o: torch.sin(x, out=o),
+        lambda x, o: torch.add(x, x, out=o),
+        lambda x, o: torch.cat([x, x], out=o),
+        lambda x, o: torch.matmul(x, x.t(), out=o),
+        lambda x, o: torch.sum(x, 0, out=o),
+        lambda x, o: torch.where(x > 0, x, 1.0, out=o),
+    ]
+    for fill in fills:
+
+        def filled(x: torch.Tensor, o: torch.Tensor) -> Any:
+            try:
+                fill(x, o)
+            except (RuntimeError, TypeError) as error:
+                return type(error).__name__, o * 2
+            return o.shape, o * 2
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is resized should be empty, eager says
+            check_against_eager(filled, torch.randn(3, 4), torch.zeros(size, dtype=dtype))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x[:-1].copy_(x[1:]),
+        lambda x: x[:-1].add_(x[1:]),
+        lambda x: torch.add(x[1:], 1, out=x[:-1]),
+        lambda x: x[1:].index_put_((torch.tensor([0, 1]),), x[:2]),
+        lambda x: x.view(2, 3).t().copy_(x.view(3, 2)),
+        lambda x: x[:3].copy_(x[3:]),
+        lambda x: x.view(3, 2)[:, 0].copy_(x.view(3, 2)[:, 1]),
+        lambda x: x.mul_(x),
+    ],
+)
+def test_what_is_written_may_not_be_read_shifted(write: Callable[..., Any]) -> None:
+    check_against_eager(lambda x: write(x) + 0, torch.arange(6.0))
+    check_against_eager(lambda x: write(x.clone()) + 0, torch.arange(6.0))
+
+
+def test_the_compiler_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backward is compiled when the engine asks for it, which is within a compiled region."""
+    seen, convert = set(), minicompiler.api.convert.convert
+
+    def watched(code: Any, *args: Any, **kwargs: Any) -> Any:
+        seen.add(code.co_filename)
+        return convert(code, *args, **kwargs)
+
+    def step(w: torch.Tensor) -> torch.Tensor:
+        w.sin().sum().backward()
+        return w * 2
+
+    monkeypatch.setattr(minicompiler.api.convert, "convert", watched)
+    minicompiler.reset()
+    minicompiler.compile(step)(torch.ones(3, requires_grad=True))
+    assert __file__ in seen and not any("minicompiler/" in name for name in seen - {__file__})

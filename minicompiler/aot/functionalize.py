@@ -319,6 +319,8 @@ class Functionalizer:
         for out, node in zip(fresh, nodes):
             self.bind(out, node)
         for target, node in zip(targets, nodes[len(fresh) :], strict=True):
+            if form.out_names and self.emit.fakes[node].dtype != target.dtype:
+                raise Unsupported(f"{call.op} computes in the dtype of its output")
             self.write(target, node)
 
     def write(self, x: Fake, new: fx.Node) -> None:

@@ -24,6 +24,7 @@ from .functionalize import Functionalizer, Memory, storage
 from .recorder import Recorder
 from .schema import tensors
 from .signature import Constant, Fresh, Input, Mutation, Output, Signature, Step, View
+from .tangents import sent_on
 
 aten = torch.ops.aten
 
@@ -151,21 +152,22 @@ class _Trace:
         write_nodes = [memory.node for memory in writes.values()]
 
         wanted = tuple(i for i, x in enumerate(self.results) if x.requires_grad)
-        frees, inside = _history([self.results[i] for i in wanted])
+        frees, inside, reach = _history([self.results[i] for i in wanted])
         tangents, gradients = self._backward(wanted)
         for call in recorder.calls[forward_calls:]:
             functional.push(call)
         functional.emit.marks = {"stack": "", "phase": "backward"}
         by_input = {i: functional.read(g) for i, g in gradients.items() if g is not None}
-        gradient_nodes = [
-            by_input.get(a.index) if isinstance(a, Input) else None for a in arguments
-        ]
+        gradient_nodes = [by_input.get(a.index) for a in arguments]
         for device, node in seeds.items():
             count = len(recorder.drawn[device])
             node.args = (count,)
             node.meta["val"] = replace(node.meta["val"], size=(as_expr(count),))
         graph = functional.emit.graph
         graph.output((*result_nodes, *write_nodes, *gradient_nodes))
+        # a gradient that was made of no tangent (zeros) comes with those whose way leads there
+        sent = sent_on(graph)
+        of = {i: sent[g] or reach.get(id(self.leaves[i]), ()) for i, g in by_input.items()}
         remove_dead(graph)
         mark_recomputed(graph)
         signature = Signature(
@@ -177,7 +179,7 @@ class _Trace:
             tangents=tuple(t.spec for t in tangents),
             frees=tuple(frees),
             inside=tuple(inside),
-            gradients=tuple(g is not None for g in gradient_nodes),
+            gradients=tuple(frozenset(of.get(a.index, ())) for a in arguments),
         )
         root = torch.nn.Module()
         for name, value in functional.constants.items():
@@ -411,8 +413,9 @@ def behind(outputs: Sequence[torch.Tensor]) -> set[Any]:
     return nodes
 
 
-def _history(roots: Sequence[Fake]) -> tuple[list[frozenset[int]], list[frozenset[int]]]:
-    """`frees` and `inside` of the Signature, by what autograd knows of the results."""
+def _history(roots: Sequence[Fake]) -> tuple[list[frozenset[int]], list[frozenset[int]], Any]:
+    """`frees` and `inside` of the Signature, by what autograd knows of the results, and by id
+    of a leaf the roots that lead to it."""
     reach: dict[Any, set[int]] = {}  # by node, and by (node, number of its output): the roots
     for i, x in enumerate(roots):
         reach.setdefault(x.grad_fn, set()).add(i)
@@ -425,7 +428,8 @@ def _history(roots: Sequence[Fake]) -> tuple[list[frozenset[int]], list[frozense
         for i in mine if _saves(node) else ():
             frees[i] |= mine
     inside = [reach.get((x.grad_fn, x.output_nr), set()) - {i} for i, x in enumerate(roots)]
-    return list(map(frozenset, frees)), list(map(frozenset, inside))
+    leaves = {id(n.variable): mine for n, mine in reach.items() if hasattr(n, "variable")}
+    return list(map(frozenset, frees)), list(map(frozenset, inside)), leaves
 
 
 def _saves(node: Any) -> bool:

@@ -166,7 +166,8 @@ class Signature:
     """`visible` results come first; `differentiable` are those of them that get a tangent, in the
     order of `tangents`, whose layout the backward was traced for. By tangent, `frees` names those
     that autograd cannot send back any more once this one went, as it frees what they share, and
-    `inside` those on whose way back its result lies. `gradients` says which arguments have one."""
+    `inside` those on whose way back its result lies. By argument, `gradients` names those that its
+    gradient comes from; it has none where they are none."""
 
     arguments: tuple[Argument, ...]
     outputs: tuple[Output, ...]
@@ -176,5 +177,5 @@ class Signature:
     tangents: tuple[TensorSpec, ...] = ()
     frees: tuple[frozenset[int], ...] = ()
     inside: tuple[frozenset[int], ...] = ()
-    gradients: tuple[bool, ...] = ()
+    gradients: tuple[frozenset[int], ...] = ()
     saved: tuple[Saved, ...] = ()

@@ -40,14 +40,13 @@ def backward_for(parts: "Partitioned", layouts: Layouts) -> fx.GraphModule:
     assert parts.backward is not None
     traced = zip(layouts, parts.signature.tangents)
     eager: Any = parts.traced.graph.output_node().args[0]
-    sent, own = _sent(parts.traced.graph), len(parts.signature.arguments)
     present = {i for i, strides in enumerate(layouts) if strides is not None}
-    reached = [g is not None and bool(sent[g] & present) for g in eager[-own:]]
+    reached = [bool(sent & present) for sent in parts.signature.gradients]
     if all(strides is None or strides == tuple(map(int, t.stride)) for strides, t in traced):
         return _Arriving(layouts, reached).run(parts.backward)
     # decompositions keep the strides of what was traced: only the traced operators know others
     eager = _Arriving(layouts, [True] * len(eager)).run(parts.traced).graph.output_node().args[0]
-    specs = [g and g.meta["val"] for g in eager[-own:]]
+    specs = [g and g.meta["val"] for g in eager[-len(reached) :]]
     return _Arriving(layouts, reached, specs).run(parts.backward)
 
 
@@ -113,7 +112,7 @@ class _Arriving:
         self.gradients.update([node] if parts else [])
         if parts and not defined:
             self.undefined.add(node)
-        elif len(defined) < len(parts) and _adds(node) and _alike(node, defined[0]):
+        elif len(defined) < len(parts) and _is_sum_like(defined[0], node):
             self.new[node] = new = self.new[defined[0]]  # the engine skips what is missing, too
             self.describe(new, new.meta["val"], node.meta["val"])
         else:
@@ -153,7 +152,7 @@ class _Arriving:
         return substitute(outs, Tensor, lambda made: made.spec)
 
 
-def _sent(graph: fx.Graph) -> dict[fx.Node, set[int]]:
+def sent_on(graph: fx.Graph) -> dict[fx.Node, set[int]]:
     """The tangents that each value depends on."""
     sent: dict[fx.Node, set[int]] = {}
     count = itertools.count()
@@ -168,7 +167,7 @@ def readers(backward: fx.Graph, saved: int) -> Sequence[frozenset[int]]:
     it."""
     places = [node for node in backward.nodes if node.op == "placeholder"]
     tangents = [node for node in places if node.name.startswith("tangents_")]
-    sent = _sent(backward)
+    sent = sent_on(backward)
     made_of = {node: {i} for i, node in enumerate(places[:saved])}  # where it depends on none
     found: list[set[int]] = [set() for _ in range(saved)]
     for node in backward.nodes:
@@ -182,11 +181,8 @@ def readers(backward: fx.Graph, saved: int) -> Sequence[frozenset[int]]:
     return [frozenset(one) for one in found]
 
 
-def _adds(node: fx.Node) -> bool:
-    scaled = node.kwargs.get("alpha", 1) != 1
-    return node.target is aten.add.Tensor and len(node.all_input_nodes) == 2 and not scaled
-
-
-def _alike(a: fx.Node, b: fx.Node) -> bool:
-    x, y = a.meta["val"], b.meta["val"]
-    return (x.size, x.dtype) == (y.size, y.dtype)
+def _is_sum_like(operand: fx.Node, node: fx.Node) -> bool:
+    """Whether `node` is a plain sum that looks as this operand of it does."""
+    x, y, scaled = operand.meta["val"], node.meta["val"], node.kwargs.get("alpha", 1) != 1
+    adds = node.target is aten.add.Tensor and len(node.all_input_nodes) == 2 and not scaled
+    return adds and (x.size, x.dtype) == (y.size, y.dtype)

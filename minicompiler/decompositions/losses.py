@@ -94,13 +94,14 @@ def nll_loss_forward(x: Any, target: Any, weight: Any, reduction: int, ignore_in
 def nll_loss_backward(
     grad: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int, total: Any
 ) -> Any:
-    channel, index, _, each = _targets(x, target, weight, ignore_index)
+    channel, index, counted, each = _targets(x, target, weight, ignore_index)
     slope = -each * (grad / total if reduction == MEAN else grad)
-    shape = [1] * x.ndim
-    shape[channel] = -1
-    classes = torch.arange(x.shape[channel], device=x.device).reshape(shape)
-    # compared, not scattered: this form fuses with the softmax gradient that follows
-    return torch.where(classes == index, slope.unsqueeze(channel), 0)
+    classes = torch.arange(x.shape[channel], device=x.device)
+    classes = classes.reshape([-1] + [1] * (x.ndim - channel - 1))
+    # compared, not scattered: this form fuses with the softmax gradient that follows. `slope` of
+    # what is ignored is NaN where nothing counts
+    chosen = (classes == index) & counted.unsqueeze(channel)
+    return torch.where(chosen, slope.unsqueeze(channel), 0)
 
 
 nll_loss2d_forward, nll_loss2d_backward = nll_loss_forward, nll_loss_backward

@@ -182,8 +182,7 @@ def as_expr(x: ExprLike) -> Expr:
     raise TypeError(f"{x!r} of {type(x)} is no size expression: these are ints")
 
 
-def sym(name: str) -> Expr:
-    return Symbol(name)
+sym: Callable[[str], Expr] = Symbol
 
 
 def rebuild(
@@ -231,8 +230,7 @@ def _order(monomial: Monomial) -> tuple[Any, ...]:
     return (-len(monomial), *[a.key for a in monomial])
 
 
-def _by_key(e: Expr) -> tuple[Any, ...]:
-    return e.key
+_by_key = operator.attrgetter("key")
 
 
 def _times(m: Monomial, n: Monomial) -> Monomial:
@@ -320,6 +318,8 @@ def _without(m: Monomial, factors: Monomial) -> Monomial | None:
 
 def divide(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """(q, r) with a = q*b + r for all values: r is what of `a` is no evident multiple of b."""
+    if b == 0:
+        raise ZeroDivisionError(f"{a} divided by 0")
     if type(b) is Add:
         # graded lexicographic long division; of use only when it leaves nothing
         lead, lead_coefficient = split(b.args[0])
@@ -357,16 +357,8 @@ def _common(a: Expr, b: Expr) -> Expr:
     return _term(shared, math.gcd(*coefficients))
 
 
-def _divided(cls: type[Expr], a: Expr, b: Expr) -> Expr:
-    if b == 0:
-        raise ZeroDivisionError(f"{cls.__name__} of {a} by 0")
-    return _intern(cls, (a, b))
-
-
 @_cached
 def floordiv(a: Expr, b: Expr) -> Expr:
-    if b == 0:
-        return _divided(FloorDiv, a, b)
     whole, rest = divide(a, b)  # (q*b + r) // b is q + r // b
     if rest == 0:
         return whole
@@ -380,13 +372,11 @@ def floordiv(a: Expr, b: Expr) -> Expr:
             return whole + x // (m * b)
         if type(rest) is Mod and m.is_const and int(m) > 0 and int(m) % int(b) == 0:
             return whole + (x // b) % (m // b)  # (x % m) // n, as n divides m > 0
-    return whole + _divided(FloorDiv, rest, b)
+    return whole + _intern(FloorDiv, (rest, b))
 
 
 @_cached
 def mod(a: Expr, b: Expr) -> Expr:
-    if b == 0:
-        return _divided(Mod, a, b)
     rest = divide(a, b)[1]  # (q*b + r) % b is r % b
     if rest == 0 or (rest.is_const and b.is_const):
         return rest if rest == 0 else as_expr(int(rest) % int(b))
@@ -394,7 +384,7 @@ def mod(a: Expr, b: Expr) -> Expr:
         return g * (divide(rest, g)[0] % divide(b, g)[0])
     if type(rest) is Mod and divide(rest.args[1], b)[1] == 0:  # (x % (k*m)) % m is x % m
         return rest.args[0] % b
-    return _divided(Mod, rest, b)
+    return _intern(Mod, (rest, b))
 
 
 # --- minimum and maximum -------------------------------------------------------------------------

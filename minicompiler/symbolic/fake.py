@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ..errors import Unsupported
 from . import kernels
 from .kernels import META
-from .shapes import TensorSpec, spec_of
+from .shapes import TensorSpec, is_dense, spec_of
 
 CPU = torch.device("cpu")
 
@@ -83,7 +83,6 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.constants: list[tuple[torch.Tensor, Fake]] = []  # real tensors met, and their fakes
-        self._by_id: dict[int, Fake] = {}
         self._storages: dict[int, tuple[torch.Tensor, torch.UntypedStorage]] = {}
 
     def record(self, func: OpOverload, args: Any, kwargs: Any, outs: Any) -> None:
@@ -91,21 +90,21 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def lift(self, t: torch.Tensor) -> Fake:
         """The fake of a real tensor met on the way (torch.tensor(3.), a closed-over buffer)."""
-        if id(t) not in self._by_id:
-            if t.requires_grad and torch.is_grad_enabled():
-                raise Unsupported("a tensor that requires grad is used without being an input")
-            self._by_id[id(t)] = self.fake(t)
-            self.constants.append((t, self._by_id[id(t)]))
-        return self._by_id[id(t)]
+        for real, fake in self.constants:
+            if real is t:
+                return fake
+        if t.requires_grad and torch.is_grad_enabled():
+            raise Unsupported("a tensor that requires grad is used without being an input")
+        self.constants.append((t, self.fake(t)))
+        return self.constants[-1][1]
 
-    def fake(self, t: torch.Tensor | TensorSpec, requires_grad: bool | None = None) -> Fake:
+    def fake(self, t: torch.Tensor | TensorSpec) -> Fake:
         """The fake of an input. Inputs that share memory get metas that share a storage; that of
         a description has memory of its own, which begins with its first element."""
-        grad = t.requires_grad if requires_grad is None else requires_grad
         if isinstance(t, TensorSpec):
             size, stride = ([*map(int, numbers)] for numbers in (t.size, t.stride))
             meta = torch.empty_strided(size, stride, dtype=t.dtype, device=META)
-            return Fake(meta, t.device, grad)
+            return Fake(meta, t.device, t.requires_grad)
         if type(t) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, Fake):
             raise Unsupported(f"a tensor subclass: {type(t).__name__}")
         if t.layout is not torch.strided or t.is_quantized or t.is_nested:
@@ -115,7 +114,7 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         with torch.utils._python_dispatch._disable_current_modes():
             meta = torch.empty(0, dtype=t.dtype, device=META)
             meta.set_(self._storage(t), t.storage_offset(), t.size(), t.stride())
-            fake = Fake(meta, t.device, grad)
+            fake = Fake(meta, t.device, t.requires_grad)
         if isinstance(t, torch.nn.Parameter):
             fake._is_param = True
         return fake
@@ -150,6 +149,8 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
         args = over_tensors(take, args)
         kwargs = {k: over_tensors(take, v) for k, v in kwargs.items()}
+        if any(_clash(w, f) for w in how.written(args, kwargs) for f in fakes):
+            raise Unsupported(f"{func} reads memory that it writes to", "clone() what it reads")
         device = _result_device(func, fakes, kwargs)
         metas = over_tensors(_meta_of, args)
         inner = {k: over_tensors(_meta_of, v) for k, v in kwargs.items() if k != "generator"}
@@ -176,6 +177,17 @@ def look_as(x: Fake, meta: torch.Tensor) -> None:
     python |= torch._C.DispatchKeySet(torch._C.DispatchKey.PythonTLSSnapshot)
     with torch._C._ExcludeDispatchKeyGuard(python), torch._C._AutoDispatchBelowAutograd():
         aten.as_strided_.default(x, meta.shape, meta.stride(), meta.storage_offset())
+
+
+def _clash(written: Any, read: Any) -> bool:
+    """Eager's rule for memory without gaps: what is read is the same as what is written, or lies
+    apart from it."""
+    a, b = written.meta, read.meta
+    if a.untyped_storage()._cdata != b.untyped_storage()._cdata:
+        return False
+    (p, m), (q, n) = ((t.storage_offset() * t.itemsize, t.numel() * t.itemsize) for t in (a, b))
+    meet = p < q + n and q < p + m and (p, m, a.stride()) != (q, n, b.stride())
+    return meet and is_dense(written.spec) and is_dense(read.spec)
 
 
 def _meta_of(fake: Any) -> torch.Tensor:

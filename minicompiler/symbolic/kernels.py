@@ -11,6 +11,7 @@ on meta tensors as they are. What remains is in rules.py, or comes from the meta
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import torch
@@ -43,10 +44,9 @@ class _Body(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return how.run(args, kwargs, META)
         if torch.Tag.inplace_view in func.tags:
             return func(*args, **kwargs)
-        written = how.written(args, kwargs)
-        if self is COMPOSITE and any(t.shape == (0,) for t in written):
+        if self is COMPOSITE and any(t.shape == (0,) for t in how.written(args, kwargs)):
             raise Stop(f"{func} would resize its output")
-        return written[0] if len(written) == 1 else tuple(written) or None
+        return _in_place(func, args, kwargs, META)
 
 
 STRUCTURED, COMPOSITE = _Body(), _Body()  # type: ignore[no-untyped-call]
@@ -100,34 +100,25 @@ def cast_operands(args: Sequence[Any], dtype: torch.dtype) -> list[Any] | None:
     return [pack((a,), {"dtype": dtype}, META) if o else a for a, o in zip(args, odd)]
 
 
-def _meta(func: OpOverload) -> Run:
-    def run(args: Any, kwargs: Any, device: torch.device) -> Any:
-        try:
-            return func(*args, **kwargs)
-        except RuntimeError as e:
-            # a custom operator without register_fake tells it by its message only
-            if isinstance(e, NotImplementedError) or "no fake impl" in str(e):
-                raise Unsupported(f"{func} has no shape rule", "register_fake gives it one") from e
-            raise
-
-    return run
+def _meta(func: OpOverload, args: Any, kwargs: Any, device: torch.device) -> Any:
+    try:
+        return func(*args, **kwargs)
+    except RuntimeError as e:
+        # a custom operator without register_fake tells it by its message only
+        if isinstance(e, NotImplementedError) or "no fake impl" in str(e):
+            raise Unsupported(f"{func} has no shape rule", "register_fake gives it one") from e
+        raise
 
 
-def _refuse(reason: str, hint: str) -> Run:
-    def run(args: Any, kwargs: Any, device: torch.device) -> Any:
-        raise Unsupported(reason, hint)
-
-    return run
+def _refuse(reason: str, hint: str, args: Any, kwargs: Any, device: torch.device) -> Any:
+    raise Unsupported(reason, hint)
 
 
-def _rule(rule: Rule, func: OpOverload) -> Run:
-    def run(args: Any, kwargs: Any, device: torch.device) -> Any:
-        try:
-            return rule(device, *args, **kwargs)
-        except Stop:
-            return func(*args, **kwargs)
-
-    return run
+def _rule(rule: Rule, func: OpOverload, args: Any, kwargs: Any, device: torch.device) -> Any:
+    try:
+        return rule(device, *args, **kwargs)
+    except Stop:
+        return func(*args, **kwargs)
 
 
 def _name(func: OpOverload) -> str:
@@ -152,33 +143,44 @@ def _writes(func: OpOverload) -> tuple[str | int, ...]:
 
 
 def _choose(func: OpOverload) -> Run:
+    if any(a.is_out for a in func._schema.arguments):
+        return partial(_filled, func)
     rule = RULES.get(_name(func).removeprefix("aten::"))
     if rule is not None:
-        return _rule(rule, func)
+        return partial(_rule, rule, func)
     if {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape} & {*func.tags}:
-        return _refuse(f"{func} depends on data", "keep the computation in tensors of known shape")
+        return partial(_refuse, f"{func} depends on data", "keep it in tensors of known shape")
     if torch.Tag.inplace_view in func.tags:
-        return _refuse(f"{func} changes its operand's shape in place", "use the form without _")
+        return partial(_refuse, f"{func} changes its operand's shape", "use the form without _")
     return from_aten(func)
 
 
 def from_aten(func: OpOverload) -> Run:
     """By the C++ body if there is one that allocates before it computes."""
     if func.namespace != "aten" or func.is_view:
-        return _meta(func)
+        return partial(_meta, func)
     if _has(func, "CompositeExplicitAutogradNonFunctional"):
         return _body(func, torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional, STRUCTURED)
     if _has(func, "CompositeExplicitAutograd"):
         return _body(func, torch._C.DispatchKey.CompositeExplicitAutograd, COMPOSITE)
     if _writes(func) and all(r.alias_info is not None for r in func._schema.returns):
-        return functools.partial(_in_place, func)
-    return _meta(func)
+        return partial(_in_place, func)
+    return partial(_meta, func)
+
+
+def _filled(func: OpOverload, args: Any, kwargs: Any, device: torch.device) -> Any:
+    """The kernel checks what it is given for a result, and resizes it where the shape is another:
+    a copy here, as nobody else would know."""
+    outs = {w: torch.empty_like(kwargs[w]) for w in _writes(func)}
+    _meta(func, args, {**kwargs, **outs}, device)
+    if any(out.shape != kwargs[w].shape for w, out in outs.items()):
+        raise Unsupported(f"{func} resizes its output", "give it one of the right shape")
+    return _in_place(func, args, kwargs, device)
 
 
 def _in_place(func: OpOverload, args: Any, kwargs: Any, device: torch.device) -> Any:
     """Without a check of its own: the operands stay what they are."""
-    operands = [kwargs[w] if isinstance(w, str) else args[w] for w in _writes(func)]
-    returned = operands[: len(func._schema.returns)]
+    returned = plan(func).written(args, kwargs)[: len(func._schema.returns)]
     return returned[0] if len(returned) == 1 else tuple(returned) or None
 
 

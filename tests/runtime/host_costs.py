@@ -68,7 +68,7 @@ def trained(count):
         tangents=(spec_of(torch.empty(2)),),
         frees=(frozenset({0}),),
         inside=(frozenset(),),
-        gradients=(True,) * count,
+        gradients=(frozenset({0}),) * count,
         saved=tuple(Saved(i, None, True, frozenset({0})) for i in range(count)),
     )
     ready = ((1,),), backward.returns(*outs).load()

@@ -70,7 +70,7 @@ def product(saved=(Saved(0, None, True, both(0)), Saved(1, None, True, both(0)))
         tangents=(spec_of(torch.empty(3)),),
         frees=(both(0),),
         inside=(both(),),
-        gradients=(True, True),
+        gradients=(frozenset({0}), frozenset({0})),
         saved=saved,
     )
     forward = flat(lambda x, y: [x * y])
@@ -135,7 +135,7 @@ def test_saved_output_that_was_written_to():
         tangents=(spec_of(torch.empty(3)),),
         frees=(both(0),),
         inside=(both(),),
-        gradients=(True,),
+        gradients=(frozenset({0}),),
         saved=(Saved(None, 0, True, both(0)),),
     )
     f = runtime.bind(signature, flat(lambda x: [x.exp()]), always(lambda y, g: [g * y]))
@@ -169,7 +169,7 @@ def test_backward_twice_where_nothing_is_saved():
         tangents=(spec_of(torch.empty(3)),),
         frees=(both(),),
         inside=(both(),),
-        gradients=(True,),
+        gradients=(frozenset({0}),),
     )
     f = runtime.bind(signature, flat(lambda x: [x + 1]), always(lambda g: [g]))
     [x] = leaves(3)
@@ -199,7 +199,7 @@ def several():
         tangents=(spec_of(torch.empty(3)), spec_of(torch.empty(3))),
         frees=(both(0), both()),
         inside=(both(), both()),
-        gradients=(True, True),
+        gradients=(frozenset({0}), frozenset({0})),
         saved=(Saved(None, 3, False, both(0)),),
     )
 
@@ -257,7 +257,7 @@ def test_tangent_in_another_layout_than_traced(tangent, copied, run_time):
         tangents=(spec_of(torch.empty(2, 3)),),
         frees=(both(0),),
         inside=(both(),),
-        gradients=(True,),
+        gradients=(frozenset({0}),),
     )
     seen = []
 
@@ -304,7 +304,7 @@ def test_views_of_inputs_and_results():
         tangents=(spec_of(torch.empty(6)),),
         frees=(both(0),),
         inside=(both(),),
-        gradients=(True,),
+        gradients=(frozenset({0}),),
     )
     f = runtime.bind(signature, flat(lambda x: [x.repeat(2)]), always(lambda g: [g[:3] + g[3:]]))
     base = torch.randn(5)
@@ -330,7 +330,7 @@ def test_mutation_under_autograd():
         tangents=(spec_of(torch.empty(3)),),
         frees=(both(0),),
         inside=(both(),),
-        gradients=(True, True),
+        gradients=(frozenset({0}), frozenset({0})),
         saved=(Saved(None, 1, False, both(0)), Saved(1, None, True, both(0))),
     )
     forward = flat(lambda x, y: [x * y, x.clone()])
@@ -395,7 +395,7 @@ def test_error_in_the_backward_passes_through():
         tangents=(spec_of(torch.empty(3)),),
         frees=(both(0),),
         inside=(both(),),
-        gradients=(True,),
+        gradients=(frozenset({0}),),
         saved=(Saved(0, None, True, both(0)), Saved(0, None, True, both(0))),
     )
     f = runtime.bind(signature, flat(lambda x: [x * x]), always(backward))
@@ -471,7 +471,7 @@ def test_saved_tensors_die_with_the_graph_or_the_backward():
         tangents=(spec_of(torch.empty(3)),),
         frees=(both(0),),
         inside=(both(),),
-        gradients=(True,),
+        gradients=(frozenset({0}),),
         saved=(Saved(None, 1, False, both(0)),),
     )
     f = runtime.bind(signature, flat(forward), always(lambda kept, g: [g * kept]))
@@ -500,7 +500,7 @@ def test_no_cycles_through_saved_outputs():
         tangents=(spec_of(torch.empty(3)),),
         frees=(both(0),),
         inside=(both(),),
-        gradients=(True,),
+        gradients=(frozenset({0}),),
         saved=(Saved(None, 0, True, both(0)), Saved(None, 1, False, both(0))),
     )
     ends = []
@@ -567,7 +567,7 @@ def planned_product(planned_class):
         tangents=(spec_of(torch.empty(3)),),
         frees=(both(0),),
         inside=(both(),),
-        gradients=(True, True),
+        gradients=(frozenset({0}), frozenset({0})),
         saved=(Saved(0, None, True, both(0)), Saved(1, None, True, both(0))),
     )
     lazy = Lazily(backward.load)
@@ -616,7 +616,7 @@ def test_many_inputs(count):
         tangents=(TensorSpec(torch.float32, torch.device("cpu"), (), ()),),
         frees=(both(0),),
         inside=(both(),),
-        gradients=(True,) * count,
+        gradients=(frozenset({0}),) * count,
         saved=tuple(Saved(i, None, True, both(0)) for i in range(count)),
     )
     forward = flat(lambda *xs: [sum((x * x).sum() for x in xs)])

@@ -285,3 +285,31 @@ def test_a_gradient_of_zeros_is_one(taken: tuple[int, ...]) -> None:
         sum(outs[i].sum() for i in taken).backward()  # type: ignore[union-attr]
         seen.append([t.grad if t.grad is None else t.grad.tolist() for t in leaves])
     assert repr(seen[0]) == repr(seen[1])
+
+
+@pytest.mark.parametrize("python_runtime", [False, True])
+@pytest.mark.parametrize("taken", [(0,), (1,), (0, 1), (2,), (0, 1, 2)])
+def test_a_gradient_made_of_no_tangent_comes_with_those_that_lead_to_it(
+    taken: tuple[int, ...], python_runtime: bool
+) -> None:
+    def several(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x.pow(0), y.exp(), y.norm(0)  # zeros for x, and none at all by way of the norm
+
+    minicompiler.reset()
+    seen = []
+    for fn in (several, minicompiler.compile(several, options={"python_runtime": python_runtime})):
+        leaves = [torch.ones(3, requires_grad=True) for _ in range(2)]
+        outs = fn(*leaves)
+        sum(outs[i].sum() for i in taken).backward()  # type: ignore[union-attr]
+        grads = [t.grad if t.grad is None else t.grad.tolist() for t in leaves]
+        seen.append((grads, [o.requires_grad for o in outs]))
+    assert repr(seen[0]) == repr(seen[1])
+
+
+def test_a_result_without_any_gradient_requires_grad() -> None:
+    x = torch.ones(3, requires_grad=True)
+    minicompiler.reset()
+    out = minicompiler.compile(lambda x: x.norm(0))(x)
+    assert out.requires_grad
+    out.backward()
+    assert x.grad is None

@@ -128,8 +128,7 @@ struct Description {  // a Signature of aot, see its fields there
   std::vector<Place> arguments, outputs;
   std::vector<Mutation> mutations;
   std::vector<size_t> differentiable;
-  std::vector<std::vector<size_t>> frees, inside;
-  std::vector<bool> gradients;  // which arguments have one
+  std::vector<std::vector<size_t>> frees, inside, gradients;
   std::vector<Saved> saved;
   std::unique_ptr<Backward> backward;
 };
@@ -323,11 +322,10 @@ class Function {
     bool any = false;
     for (size_t i = 0; i < about_->arguments.size(); i++) {
       edges.emplace_back();
-      if (!about_->gradients[i] || !values[i].isTensor()) continue;
-      const Tensor& tensor = values[i].toTensor();
-      if (!tensor.requires_grad()) continue;
-      edges.back() = torch::autograd::impl::gradient_edge(tensor);
+      if (!values[i].isTensor() || !values[i].toTensor().requires_grad()) continue;
       any = true;
+      if (about_->gradients[i].empty()) continue;
+      edges.back() = torch::autograd::impl::gradient_edge(values[i].toTensor());
     }
     if (!any) return {};
     auto node = make_node(new CompiledBackward());
@@ -430,7 +428,7 @@ class Function {
     about->differentiable = of(signature, "differentiable", position);
     about->frees = of(signature, "frees", positions);
     about->inside = of(signature, "inside", positions);
-    about->gradients = field<std::vector<bool>>(signature, "gradients");
+    about->gradients = of(signature, "gradients", positions);
     about->arguments = of(signature, "arguments", place);
     about->outputs = of(signature, "outputs", place);
     about->mutations = of(signature, "mutations", [](PyObject* o) {
