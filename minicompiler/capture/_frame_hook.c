@@ -284,7 +284,8 @@ static PyObject *hook(PyThreadState *ts, Frame *f, int throwflag)
     PyCodeObject *code = CODE(f);
     Holder *h = holder_of(code, 0);
     if (h && h->skip) return skipping(ts, f, code, h);
-    if (unsuitable(code)) return plainly(ts, f, 0);
+    /* nor is an audit hook or a tracer, which listens meanwhile, part of the program */
+    if (unsuitable(code) || ts->tracing) return plainly(ts, f, 0);
 
     /* the vector: arguments in the order of localsplus, then the cells of the closure. As no
        instruction has run, arguments that will live in cells are still plain. */

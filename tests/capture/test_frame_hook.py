@@ -558,6 +558,28 @@ def test_tracers_see_the_replacement_only(setter, fails):
 
 
 # ---------------------------------------------------------------- recursion, threads
+def test_what_listens_to_the_interpreter_is_left_alone():
+    def listen(*event):
+        return None
+
+    def audited(event, arguments):  # stays for good, as the interpreter forgets none
+        return listen() if offered is not None else None
+
+    def f():
+        return types.FunctionType(silent.__code__, {})
+
+    offered = []
+    sys.addaudithook(audited)
+    sys.setprofile(listen)
+    try:
+        with active(lambda code, function, vector: offered.append(code)):
+            f()
+    finally:
+        sys.setprofile(None)
+    assert offered == [f.__code__]
+    offered = None
+
+
 def test_recursion():
     def factorial(n):
         return 1 if n <= 1 else n * factorial(n - 1)
