@@ -141,10 +141,18 @@ def outermost(ev: Evaluation, code: CodeType, args: tuple[Any, ...]) -> Frame:
 def break_step(frame: Frame, at: int) -> int:
     """Where to break for the sake of step `at`: inside a loop, where the loop is first entered."""
     index = frame.steps[at] if at < len(frame.steps) else frame.inst.index
-    loop = frame.code.loop_around(index)
+    loop = loop_around(frame, index)
     if loop is None or loop.start not in frame.steps:
         return at
     return frame.steps.index(loop.start)
+
+
+def loop_around(frame: Frame, index: int) -> range | None:
+    """The outermost loop that runs this instruction; in an exception handler, which may lie
+    anywhere: the one that has begun and that it leads back to."""
+    leads = frame.code.depths(index, 0, range(len(frame.code.instructions)))
+    begun = leads.keys() & set(frame.steps)
+    return next((r for r in frame.code.loops if index in r or r.start in begun), None)
 
 
 HEAD = {"COPY_FREE_VARS", "RESUME", "LOAD_CONST", "LOAD_FAST", "PUSH_NULL", "JUMP_FORWARD"}
@@ -333,7 +341,7 @@ def exits(frame: Frame, entry: Entry) -> dict[int, Entry]:
     """How the resume functions are entered. A loop that breaks runs eagerly as a whole; what
     follows it is captured, where all that it needs is bound before the loop."""
     code, layout = frame.code, entry.layout
-    loop = code.loop_around(entry.index)
+    loop = loop_around(frame, entry.index)
     eager = loop or range(entry.index, entry.index + 1)
     found = {}
     for index, depth in code.depths(entry.index, len(layout), eager).items():

@@ -109,10 +109,13 @@ class Code:
     @cached_property
     def loops(self) -> list[range]:
         """Outermost loops, from where each is entered to its last jump back; overlapping ones count
-        as one."""
+        as one. A jump out of an exception handler (continue) counts where its head has no other:
+        from 3.12 on handlers lie behind everything else."""
         merged: list[range] = []
         jumps = [i for i in self.instructions if 0 <= i.target <= i.index]
-        # A jump back out of an exception handler (continue) leads to a head that others have too.
+        plain = self.depths(0, 0, range(len(self.instructions)))
+        heads = {i.target for i in jumps if i.index in plain}
+        jumps = [i for i in jumps if i.index in plain or i.target not in heads]
         for inst in sorted(jumps, key=lambda i: i.target):
             if inst.opname == "JUMP_BACKWARD_NO_INTERRUPT":
                 continue  # yield from
@@ -121,9 +124,6 @@ class Code:
                 start, stop = merged[-1].start, max(merged.pop().stop, stop)
             merged.append(range(start, stop))
         return merged
-
-    def loop_around(self, index: int) -> range | None:
-        return next((loop for loop in self.loops if index in loop), None)
 
     @cached_property
     def live(self) -> list[frozenset[str]]:
@@ -143,15 +143,15 @@ class Code:
         return live
 
     def depths(self, index: int, depth: int, span: range) -> dict[int, int]:
-        """Stack depth at every instruction reached from `index` by jumps, within the rest of the
-        span and one step out of it."""
+        """Stack depth at every instruction reached from `index` by jumps, within the span and
+        one step out of it."""
         found, todo = {index: depth}, [index]
         for i in todo:
             inst = self.instructions[i]
             for j in self.successors(i):
                 if j not in found:
                     found[j] = found[i] + inst.effect(jump=j == inst.target)
-                    todo += [j] if index <= j < span.stop else []
+                    todo += [j] if j in span else []
         return found
 
 

@@ -338,6 +338,37 @@ def test_try_in_a_loop():
     check_against_eager(f, x())
 
 
+def test_a_loop_that_a_handler_continues_is_one_of_its_own():
+    def f(x, table):
+        for key in "abc":
+            try:
+                x = x + table[key]
+            except KeyError:
+                continue
+            x = x * 2
+        for i in range(2):
+            print(x.sum(), i)
+        return x.cos()
+
+    run = check_against_eager(f, x(), {"b": 2}, breaks=1)
+    assert len(run.graphs) == 2 and len(run.operations) == 3  # + and * before the second loop, cos
+
+
+def test_a_break_in_the_handler_that_continues_a_loop():
+    def f(x, table):
+        for key in "abc":
+            try:
+                x = x + table[key]
+            except KeyError:
+                continue
+            finally:
+                print(key, x.sum())
+        return x.cos()
+
+    run = check_against_eager(f, x(), {"b": 2}, breaks=1)
+    assert len(run.graphs) <= 2 and run.frames < 4
+
+
 def test_kwargs_call():
     def callee(a, *, b, **kw):
         print(a.sum(), sorted(kw))
