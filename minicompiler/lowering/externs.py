@@ -4,16 +4,18 @@ A call sees buffers. Where it can write to memory that the program allocates (`o
 the plan can reuse that memory.
 """
 
+import functools
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch._ops import OpOverload
+from torch.utils._pytree import tree_map_only
 
 from ..errors import Unsupported
 from ..ir.nodes import BufferRef, Extern, Layout
 from ..report.record import current as record
-from ..symbolic.shapes import same_places
+from ..symbolic.shapes import contiguous_strides, same_places
 from .lazy import Lazy, building, in_memory, more, pointwise
 from .promotion import SUPPORTED
 from .table import aten, spec
@@ -73,24 +75,20 @@ def copying(target: OpOverload) -> OpOverload:
 
 def call(target: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:
     """`target` as an Extern; what it returns as Lazy, in the structure that it returns."""
-    target = copying(target)
+    view, target = target, copying(target)
     out = OUT_VARIANTS.get(target)
     known = is_extern(target)
     if not known:
         record().fallback(str(target))
 
-    def argument(x: Any) -> Any:
-        if isinstance(x, Lazy):
-            return reference(x, exact=out is None)
-        if isinstance(x, (list, tuple)):
-            return type(x)(argument(item) for item in x)
-        return x
-
-    args, kwargs = argument(tuple(args)), {k: argument(v) for k, v in kwargs.items()}
+    stored_as = functools.partial(reference, exact=out is None)
+    args, kwargs = tree_map_only(Lazy, stored_as, (tuple(args), kwargs))
     returned: Any = spec()
     specs = list(returned) if isinstance(returned, (list, tuple)) else [returned]
     names = tuple(None if s is None else building().fresh() for s in specs)
-    layouts = tuple(s and Layout(s.device, s.dtype, s.size, s.stride) for s in specs)
+    # what copies a view is contiguous
+    strides = [s and (s.stride if target is view else contiguous_strides(s.size)) for s in specs]
+    layouts = tuple(s and Layout(s.device, s.dtype, s.size, n) for s, n in zip(specs, strides))
     kind: Any = "extern" if known else "fallback"
     building().emit(Extern(names, layouts, target, args, kwargs, out, kind))
     made = [

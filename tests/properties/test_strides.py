@@ -87,6 +87,7 @@ COMPLEX: Operators = {
 }
 
 
+@pytest.mark.filterwarnings("error:minicompiler")  # that it runs eagerly
 @pytest.mark.parametrize("layout", layouts(torch.float32))
 @pytest.mark.parametrize("operators", [REAL, COMPLEX], ids=["real", "complex"])
 def test_eager_strides(operators: Operators, layout: str) -> None:
