@@ -235,3 +235,12 @@ def test_the_compiler_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     minicompiler.reset()
     minicompiler.compile(step)(torch.ones(3, requires_grad=True))
     assert __file__ in seen and not any("minicompiler/" in name for name in seen - {__file__})
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_deviations_that_are_small_beside_their_mean(dim: int) -> None:
+    x = torch.rand(3000, 3000) + 1e5
+    exact = x.double().var(dim)
+    minicompiler.reset()
+    var = minicompiler.compile(lambda x: torch.var_mean(x, dim)[0] + x.std(dim) * 0)(x)
+    assert torch.allclose(var.double(), exact, rtol=1e-5)

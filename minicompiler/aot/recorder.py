@@ -148,13 +148,13 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
         in_place = form is not None and len(form.written) == 1 and func._schema.name[-1] == "_"
         pure = func
         if form is not None and in_place:
+            if not args[0].is_contiguous():  # the pure form draws in another order
+                raise Unsupported(f"{func} of memory with gaps or another order", "clone() it")
             pure, args = form.op, form.arguments(args, kwargs)
         if token not in self._values:
             self._effect = True
-            try:
-                drawn = super().__torch_dispatch__(pure, (), args, kwargs)
-            finally:
-                self._effect = False
+            drawn = super().__torch_dispatch__(pure, (), args, kwargs)
+            self._effect = False
             if not isinstance(drawn, Tensor):  # several results: attention, recurrent layers
                 return drawn
             with self:

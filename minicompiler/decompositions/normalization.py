@@ -68,10 +68,12 @@ def _spread(with_mean: bool) -> Any:
         if x.is_complex() or count(x, dims) == 0:
             return NotImplemented
         flat = x.reshape(1) if x.ndim == 0 else x
-        _, var, average = _moments(flat, dims, 1 if correction is None else correction)
-        kept = [1 if i in dims else s for i, s in enumerate(x.shape)]
-        shape = kept if keepdim else [s for i, s in enumerate(x.shape) if i not in dims]
-        return (var.reshape(shape), average.reshape(shape)) if with_mean else var.reshape(shape)
+        centred, _, average = _moments(flat, dims)
+        # again: the mean was rounded, by as much as the deviations are where it is large
+        _, var, off = _moments(centred, dims, 1 if correction is None else correction)
+        shape = [1 if i in dims else s for i, s in enumerate(x.shape) if keepdim or i not in dims]
+        mean = (average + off).reshape(shape)
+        return (var.reshape(shape), mean) if with_mean else var.reshape(shape)
 
     return f
 

@@ -48,10 +48,6 @@ rule("max.dim")(_extreme(torch.amax, torch.argmax))
 rule("min.dim")(_extreme(torch.amin, torch.argmin))
 
 
-def _zeros(size: list[int], like: Tensor) -> Tensor:
-    return torch.full(size, 0, dtype=like.dtype, device=like.device)
-
-
 def _triangle(lower: bool) -> Rule:
     def f(x: Tensor, diagonal: int = 0) -> Tensor:
         row = torch.arange(x.shape[-2], device=x.device).unsqueeze(1)
@@ -91,9 +87,9 @@ def _embedding_backward(
         grad = torch.where((indices == padding_idx).unsqueeze(-1), 0, grad)
     if scale_grad_by_freq:
         ones = torch.ones_like(indices, dtype=grad.dtype)
-        times = aten.index_put.default(_zeros([rows], grad), [indices], ones, True)
+        times = aten.index_put.default(grad.new_zeros([rows]), [indices], ones, True)
         grad = grad / aten.index.Tensor(times, [indices]).unsqueeze(-1)
-    return aten.index_put.default(_zeros([rows, grad.shape[-1]], grad), [indices], grad, True)
+    return aten.index_put.default(grad.new_zeros([rows, grad.shape[-1]]), [indices], grad, True)
 
 
 rule("embedding_dense_backward", half=False)(_embedding_backward)
