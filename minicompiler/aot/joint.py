@@ -264,7 +264,7 @@ class _Trace:
             if not tracked:
                 writes[memory.argument] = memory
             result = self._result(x) if tracked else None
-            mutations.append(Mutation(i, result, version(x) > self.versions[i]))
+            mutations.append(Mutation(i, result, version(x) - self.versions[i] - tracked))
         return tuple(mutations), writes
 
     def _result_nodes(self) -> list[fx.Node]:

@@ -129,19 +129,20 @@ class Mutation:
     """Input `index` is written to.
 
     `result`: the forward's result to copy into it under autograd, so that the input gets a
-    grad_fn; None where the graph itself writes it, and only the version counter remains to be
-    advanced, if eager would (`versioned`; batch normalization updates its statistics silently).
+    grad_fn; None where the graph itself writes it. `versions`: by how much the version counter
+    remains to be advanced, as eager writes each time (but batch normalization's statistics
+    silently).
     """
 
     index: int
     result: int | None
-    versioned: bool
+    versions: int
 
     def finish(self, results: Sequence[Any], inputs: Sequence[Any]) -> None:
         if self.result is not None:
             inputs[self.index].copy_(results[self.result])
-        elif self.versioned and not inputs[self.index].is_inference():
-            torch.autograd.graph.increment_version(inputs[self.index])
+        if self.versions and not inputs[self.index].is_inference():
+            torch.autograd.graph.increment_version([inputs[self.index]] * self.versions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ struct Description {  // a Signature of aot, see its fields there
   struct Mutation {
     size_t index;
     std::optional<size_t> result;
-    bool versioned;
+    int64_t versions;
   };
   struct Saved {
     std::optional<size_t> argument, result;
@@ -364,9 +364,9 @@ class Function {
     if (mutation.result) {
       py::gil_scoped_release no_gil;
       input.copy_(results[*mutation.result].toTensor());
-    } else if (mutation.versioned && !input.is_inference()) {
-      input.unsafeGetTensorImpl()->bump_version();
     }
+    for (int64_t n = input.is_inference() ? 0 : mutation.versions; n > 0; n--)
+      input.unsafeGetTensorImpl()->bump_version();
   }
 
   PyObject* outputs(c10::ArrayRef<PyObject*> inputs, const Values& results) const {
@@ -433,7 +433,7 @@ class Function {
     about->outputs = of(signature, "outputs", place);
     about->mutations = of(signature, "mutations", [](PyObject* o) {
       return Description::Mutation{field<size_t>(o, "index"), field<Index>(o, "result"),
-                                   field<bool>(o, "versioned")};
+                                   field<int64_t>(o, "versions")};
     });
     about->saved = of(signature, "saved", [&](PyObject* o) {
       Description::Saved one{field<Index>(o, "argument"), field<Index>(o, "result")};
