@@ -25,6 +25,7 @@ from .emit import Text, Unbuildable
 from .evaluator import Evaluation
 from .facts import AMBIENT, overlaps
 from .frame import BreakHere, Frame, Handled
+from .graph import version
 from .guards import GuardSet, vector_of
 from .resume import LANDINGS, Entry, after, cells, enter
 from .source import Cell as CellSource
@@ -250,15 +251,15 @@ class Before:
     the work, not as the last thing."""
 
     def __init__(self, written: tuple[torch.Tensor, ...], copies: bool, draws: bool) -> None:
-        self.written = [(t, t._version, t.detach().clone() if copies else None) for t in written]
+        self.written = [(t, version(t), t.detach().clone() if copies else None) for t in written]
         self.generator = torch.get_rng_state() if draws else None
 
     def put_back(self) -> bool:
         """False where that cannot be done: the exception is the program's to handle as it is."""
         if self.generator is not None:
             torch.set_rng_state(self.generator)
-        for t, version, copy in self.written:
-            if t._version != version:
+        for t, before, copy in self.written:
+            if version(t) != before or (before < 0 and copy is not None):
                 if copy is None or t.requires_grad:  # its history cannot be put back
                     return False
                 t.copy_(copy)

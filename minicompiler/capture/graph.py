@@ -49,12 +49,14 @@ class CapturedGraph:
         last = self.inputs[-1].node if self.inputs else self.graph._root
         with self.graph.inserting_after(last):
             node = self.graph.placeholder(name)
-        fake = self.mode.fake(real)
+        # In inference mode a fake that is none counts writes; outside it, one that is refuses them.
+        with torch.inference_mode(real.is_inference() and not torch.is_inference_mode_enabled()):
+            fake = self.mode.fake(real)
         node.meta["val"] = fake
         made = Tensor(node, fake, type(real)).outside(real, source)
         self.inputs.append(made)
         self.known[id(fake)] = made
-        self.versions[id(fake)] = fake._version
+        self.versions[id(fake)] = version(fake)
         return made
 
     def call(
@@ -120,7 +122,12 @@ class CapturedGraph:
 
     def mutated(self) -> list[Tensor]:
         """Inputs that the graph writes."""
-        return [t for t in self.inputs if t.fake._version != self.versions[id(t.fake)]]
+        return [t for t in self.inputs if version(t.fake) != self.versions[id(t.fake)]]
+
+
+def version(t: torch.Tensor) -> int:
+    """How often it was written; inference tensors do not tell."""
+    return -1 if t.is_inference() else t._version
 
 
 def name_of(target: Any) -> str:

@@ -33,7 +33,7 @@ REASONS = {
     "takes the value of a tensor": "item tolist numpy __array__ __bool__ __int__ __float__ "
     "__index__ __complex__ __contains__",
     "looks at the memory of a tensor": "storage untyped_storage data_ptr set_ resize_ resize_as_ "
-    "share_memory_ pin_memory __dlpack__ __reduce_ex__ __deepcopy__ as_subclass",
+    "share_memory_ pin_memory __dlpack__ __reduce_ex__ __deepcopy__ as_subclass is_inference",
     "reaches beyond the graph": "backward register_hook register_post_accumulate_grad_hook "
     "retain_grad __format__ __repr__ __str__ __hash__ map_ map2_ apply_ requires_grad_ detach_",
 }

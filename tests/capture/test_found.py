@@ -447,3 +447,67 @@ def test_a_view_that_no_grad_hid(write, backend):
                 found.append(str(error)[:30])
         seen.append((found, done))
     assert seen[0] == seen[1]
+
+
+def test_each_write_to_an_input_counts():
+    def f(x):
+        tail = x[1:]
+        tail.add_(1)
+        torch.add(x, 1, out=x)
+        x.mul_(2)
+        x[0] = 3
+        return x.relu_() + 1
+
+    for called in (f, minicompiler.compile(f)):
+        x = torch.ones(3)
+        called(x)
+        assert x._version == 5
+
+
+def _written(x):
+    y = x[1:]
+    y.mul_(2)
+    x.add_(y.sum())
+    return x.relu(), y
+
+
+def _caught(x):
+    try:
+        x.add_(1)
+    except RuntimeError:
+        return x * 3
+    return x * 2
+
+
+@pytest.mark.filterwarnings("error:minicompiler")  # that it runs eagerly
+@pytest.mark.parametrize("backend", ["auto", "eager"])
+@pytest.mark.parametrize("made", [False, True], ids=["normal", "inference"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        _written,
+        _caught,
+        lambda x: F.scaled_dot_product_attention(x, x, x),
+        lambda x: F.dropout(F.layer_norm(x, (4,)), 0.5, training=False) @ x.T,
+        torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.GELU(), torch.nn.Linear(3, 2)),
+    ],
+)
+def test_inference_mode(program, made, backend):
+    minicompiler.reset()
+    compiled = minicompiler.compile(program, backend=backend)
+    for inside in (True, False):
+        with torch.inference_mode(made):
+            x = torch.randn(4, 4)
+            y = x.clone()
+        with torch.inference_mode(inside):
+            try:
+                expected = program(x)
+            except RuntimeError as error:
+                with pytest.raises(RuntimeError, match=str(error)[:30]):
+                    compiled(y)
+                continue
+            found = compiled(y)
+        torch.testing.assert_close((found, y), (expected, x), check_stride=True)
+        for a, b in zip(found, expected):
+            assert a.is_inference() == b.is_inference()
+        assert minicompiler.stats()["graphs"] >= 1
