@@ -98,6 +98,8 @@ def convert(
             name = raised.value.cls.__name__
             why = Unsupported(f"raises {name}{message_of(raised.value)}")
             where, at = raised.where or frame.where(), raised.step
+            if not ev.graph.operations:
+                return skip(why.reason, ev, frame)
         except Unsupported as error:  # its traceback would keep the arguments alive
             why = Unsupported(error.reason, error.hint or "")
             where = error.where or frame.where()
@@ -294,10 +296,13 @@ def skip(reason: str, ev: Evaluation, frame: Frame) -> Skip:
 
 
 def handles_tensors(frame: Frame) -> bool:
-    """Is there anything to compile behind the break?"""
+    """Is there anything to compile behind the break? What a module is called with is a frame of
+    its own."""
     for v in [*frame.locals.values(), *frame.stack, *(c.content for c in frame.cells.values())]:
         real = v.real if isinstance(v, Lazy) else getattr(v, "real", None)
-        if isinstance(v, Tensor) or isinstance(real, torch.Tensor | torch.nn.Module):
+        inside = [*real.values()] if type(real) is dict else real
+        parts = inside if type(inside) in (list, tuple) else [inside]
+        if isinstance(v, Tensor) or any(isinstance(part, torch.Tensor) for part in parts):
             return True
     return False
 
