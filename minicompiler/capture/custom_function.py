@@ -23,14 +23,13 @@ def with_gradients(ev: "E", cls: Value, args: tuple[Value, ...]) -> Value:
     graph, nodes = ev.graph, ev.graph.graph.nodes
     given = [a for a in args if isinstance(a, Tensor)]
     old, operations = set(nodes), graph.operations
-    before = len(ev.effects.order), [t.fake._version for t in (*given, *graph.inputs)]
+    before = _writes(ev, given)
     needs = Tuple([const_bool(isinstance(a, Tensor) and a.fake.requires_grad) for a in args])
     found = model.inlined(ev, polyfills.forward_and_backward, cls, needs, *args)
     out, *parts = model.unpack(ev, found)
     tangents, grads, constant = (model.unpack(ev, part) for part in parts)
     outs = [out] if isinstance(out, Tensor) else model.unpack(ev, out)
-    versions = [t.fake._version for t in (*given, *graph.inputs)][: len(before[1])]
-    if before != (len(ev.effects.order), versions) or len(grads) != len(args):
+    if _writes(ev, given) != before or len(grads) != len(args):
         refuse(f"the autograd.Function {cls.real.__name__} does more than compute")
     made = [n for n in nodes if n not in old and n.op != "placeholder"]
     cut = made.index(_node(tangents[0]))
@@ -52,6 +51,13 @@ def with_gradients(ev: "E", cls: Value, args: tuple[Value, ...]) -> Value:
     graph.operations = operations
     result = graph.call(ev, apply, [graph.known[id(n.meta["val"])] for n in inputs])
     return model.unpack(ev, result)[0] if isinstance(out, Tensor) else result
+
+
+def _writes(ev: "E", given: list[Tensor]) -> tuple[int, int]:
+    """How many objects and how often tensors from outside were written."""
+    fakes = [t.fake for t in (*given, *ev.graph.inputs)]
+    versions = (fake._version - ev.graph.versions.get(id(fake), 0) for fake in fakes)
+    return len(ev.effects.order), sum(versions)
 
 
 def _node(v: Value) -> fx.Node:

@@ -13,6 +13,7 @@ import minicompiler
 torch.set_num_threads(1)
 SCALE = torch.tensor(2.0)
 CALLS: list[str] = []
+COUNT = torch.zeros(())
 
 
 class Power(Function):
@@ -81,6 +82,17 @@ class Noted(Function):
         return grad * 3
 
 
+class Counting(Function):
+    @staticmethod
+    def forward(ctx, x):
+        COUNT.add_(1)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
 class InPlace(Function):
     @staticmethod
     def forward(ctx, x):
@@ -135,6 +147,7 @@ PROGRAMS = {
     "nested": (lambda x, y: Outer.apply(x) + y, True),
     "in a loop": (lambda x, y: [Power.apply(x, k) for k in (2, 3)], True),
     "noted": (lambda x, y: Noted.apply(x + y), False),
+    "counting": (lambda x, y: Counting.apply(x + y) * COUNT, False),
     "in place": (lambda x, y: InPlace.apply(x + y) * x, False),
     "not filled": (lambda x, y: Unfilled.apply(x)[0], False),
     "too many gradients": (lambda x, y: Wrong.apply(x), False),
@@ -144,6 +157,7 @@ PROGRAMS = {
 
 def outcome(f, calls=2):
     CALLS.clear()
+    COUNT.zero_()
     seen = []
     torch.manual_seed(0)
     x, y = (torch.randn(3, 4, requires_grad=True) for _ in range(2))
