@@ -300,7 +300,7 @@ def handles_tensors(frame: Frame) -> bool:
     its own."""
     for v in [*frame.locals.values(), *frame.stack, *(c.content for c in frame.cells.values())]:
         real = v.real if isinstance(v, Lazy) else getattr(v, "real", None)
-        inside = [*real.values()] if type(real) is dict else real
+        inside: Any = list(real.values()) if type(real) is dict else real
         parts = inside if type(inside) in (list, tuple) else [inside]
         if isinstance(v, Tensor) or any(isinstance(part, torch.Tensor) for part in parts):
             return True

@@ -12,6 +12,7 @@ from torch import fx
 
 from . import data_model as model
 from . import frame_hook, polyfills
+from .graph import version
 from .values import NONE, Tensor, Tuple, Value, const_bool, refuse
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def with_gradients(ev: "E", cls: Value, args: tuple[Value, ...]) -> Value:
 def _writes(ev: "E", given: list[Tensor]) -> tuple[int, int]:
     """How many objects and how often tensors from outside were written."""
     fakes = [t.fake for t in (*given, *ev.graph.inputs)]
-    versions = (fake._version - ev.graph.versions.get(id(fake), 0) for fake in fakes)
+    versions = (version(fake) - ev.graph.versions.get(id(fake), 0) for fake in fakes)
     return len(ev.effects.order), sum(versions)
 
 
