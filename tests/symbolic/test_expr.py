@@ -1,6 +1,7 @@
 """Expressions against sympy and against Python's own arithmetic."""
 
 import copy
+import itertools
 import pickle
 import threading
 from typing import Any
@@ -98,6 +99,26 @@ def test_simplify_and_bounds_within_ranges(tree: Any, lows: Any, data: Any) -> N
     box = bounds(e, ranges)
     assert box.lo <= plain(v) <= box.hi
     assert simplify(e, ranges).evaluate(v) == plain(v)
+
+
+@quick
+@given(
+    *[st.integers(1, 5)] * 2,
+    *[st.integers(-4, 8)] * 3,
+    st.integers(1, 9),
+    st.sampled_from(["//", "%", "min", "max"]),
+)
+def test_simplify_at_every_place_of_a_small_space(
+    n: int, m: int, k: int, l: int, c: int, d: int, how: str
+) -> None:
+    """Indices end exactly where a size begins, which drawn values seldom do."""
+    ranges = {i0: index_range(n), i1: index_range(m)}
+    e = BUILD[how](i0 * k + i1 * l + c, as_expr(d))
+    simple, box = simplify(e, ranges), bounds(e, ranges)
+    for i, j in itertools.product(range(n), range(m)):
+        wanted = PLAIN[how](i * k + j * l + c, d)
+        assert simple.evaluate({"i0": i, "i1": j}) == wanted
+        assert box.lo <= wanted <= box.hi
 
 
 polynomials = st.recursive(
