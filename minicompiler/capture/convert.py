@@ -114,6 +114,9 @@ def convert(
             set_ambient_back(ev)
         if fullgraph:
             raise Unsupported(why.reason, why.hint or "", where)
+        if ev.differentiates_twice:
+            report.current().reason(f"a gradient of a gradient: {why.reason}\n  at {where}")
+            return all_in_python(ev, code)
         if not {"locals", "eval", "exec"}.isdisjoint(code.co_names):
             return Skip(f"{why.reason}; the frame looks at its own variables")
         step = break_step(frame, at)
@@ -226,14 +229,7 @@ def graph_call(
     compiled = text.namespace["graph"] = compile_graph(gm, [t.real for t in ev.graph.inputs])
     outputs = "".join(f"{n}, " for n in text.outputs.values())
     run = f"{outputs}{'= ' if outputs else ''}graph({', '.join(inputs)})"
-    vector = list(text.parameters.values())
     undo = [f"    {text.setter(key, before)}" for key, (_, before) in ev.ambient.items()]
-    n = len(parameters(code))
-    # the arguments as they lie in the vector: the rest of them already as a tuple and a dict
-    plain = dict(co_argcount=n, co_posonlyargcount=0, co_kwonlyargcount=0)
-    eager = code.replace(**plain, co_flags=code.co_flags & ~(0x04 | 0x08))  # type: ignore[arg-type]
-    frame_hook.skip(eager)
-    make = text.function_of(eager, vector[n:])
     written = "".join(f"{text.read(t.source)}, " for t in ev.graph.mutated() if t.source)
     # others write inputs last and reset generators
     captured = getattr(compiled, "as_captured", False)
@@ -244,8 +240,26 @@ def graph_call(
         f"    if not isinstance(error, {text.const(Exception)})"
         + (" or not before.put_back():" if written or captured else ":"),
         *["        raise", "    before = None"],
-        *["if before is None:", f"    return {make}({', '.join(vector[:n])})"],
+        *["if before is None:", f"    return {in_python(text, code)}"],
     ]
+
+
+def in_python(text: Text, code: CodeType, calls: bool = False) -> str:
+    """A call of the frame as Python runs it; with `calls` also all that it calls."""
+    vector, n = list(text.parameters.values()), len(parameters(code))
+    # the arguments as they lie in the vector: the rest of them already as a tuple and a dict
+    plain = dict(co_argcount=n, co_posonlyargcount=0, co_kwonlyargcount=0)
+    eager = code.replace(**plain, co_flags=code.co_flags & ~(0x04 | 0x08))  # type: ignore[arg-type]
+    frame_hook.skip(eager, calls)
+    return f"{text.function_of(eager, vector[n:])}({', '.join(vector[:n])})"
+
+
+def all_in_python(ev: Evaluation, code: CodeType) -> Compiled:
+    """Gradients of compiled graphs have none of their own, so that a frame that asks for them runs
+    eagerly with all that it calls, whatever it is given."""
+    text = Text(ev, vector_of(code))
+    replacement = text.function("replacement", [f"return {in_python(text, code, calls=True)}"])
+    return Compiled(GuardSet(vector_of(code), ev.f_globals), replacement, replacement.text)
 
 
 class Before:

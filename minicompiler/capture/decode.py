@@ -64,6 +64,8 @@ class Code:
         self.code = code
         self.instructions: list[Instruction] = []
         self.at: dict[int, int] = {}  # offset -> index
+        named = [names for names in code.co_consts if type(names) is tuple]  # some of arguments
+        self.differentiates_twice = any("create_graph" in names for names in named)
         self._decode()
         table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
         self.handlers = [entry._replace(target=self.at[entry.target]) for entry in table]

@@ -44,6 +44,7 @@ class Evaluation:
         self.effects = Effects()
         self.frames: list[Frame] = []
         self.generators: list[Generator] = []
+        self.differentiates_twice = False  # has code been met that asks for it?
         self.memo: dict[int, Value] = {}
         self.kept: list[Any] = []  # keeps ids in `memo` valid
         self.spaces: dict[int, Dict] = {}

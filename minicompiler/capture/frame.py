@@ -40,6 +40,7 @@ class Frame:
         self.module: str | None = module if isinstance(module, str) else None
         self.outermost = not ev.frames
         self.steps: list[int] = []  # of the outermost frame: index of each instruction run
+        ev.differentiates_twice |= self.code.differentiates_twice
 
     def where(self) -> str:
         code = self.code.code

@@ -511,3 +511,40 @@ def test_inference_mode(program, made, backend):
         for a, b in zip(found, expected):
             assert a.is_inference() == b.is_inference()
         assert minicompiler.stats()["graphs"] >= 1
+
+
+def _norm_of_gradient(y, x):
+    return torch.autograd.grad(y, x, create_graph=True)[0].norm()
+
+
+@pytest.mark.parametrize("break_before", [False, True])
+@pytest.mark.parametrize("by", ["grad", "function", "backward", "hessian"])
+def test_a_gradient_of_a_gradient_is_eager(by, break_before):
+    net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh())
+
+    def f(x):
+        y = net(x).sum()
+        if break_before and by != "function":
+            float(y)
+        if by == "function":
+            return _norm_of_gradient(y, x)
+        if by == "hessian":
+            return torch.autograd.functional.hessian(lambda x: net(x).sum(), x).sum()
+        if by == "backward":
+            y.backward(create_graph=True)
+            return x.grad.norm()
+        return torch.autograd.grad(y, x, create_graph=True)[0].norm()
+
+    minicompiler.reset()
+    results = []
+    for called in (f, minicompiler.compile(f), minicompiler.compile(f)):
+        for _ in range(3):
+            x = torch.arange(4.0, requires_grad=True)
+            found = called(x)
+            if found.requires_grad:
+                found.backward()
+            results.append((found.detach(), x.grad))
+    for found, gradient in results:
+        assert torch.equal(found, results[0][0])
+        assert gradient is None or torch.equal(gradient, results[0][1])
+    assert minicompiler.stats()["graphs"] == 0
