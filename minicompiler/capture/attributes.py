@@ -43,7 +43,8 @@ def namespace(ev: "E", v: Obj | Tensor) -> Dict | None:
 def class_attribute(ev: "E", v: Value, cls: type, name: str) -> tuple[Any, Any]:
     """What the class look-up finds (or MISSING), guarded, and its source."""
     raw = type_lookup(cls, name)
-    return raw, guarded(ev, raw, ev.class_attr_source(v, cls, name))
+    source = None if isinstance(v, Const) else ev.class_source(ev.class_of(v), name)
+    return raw, guarded(ev, raw, source)
 
 
 def guarded(ev: "E", raw: Any, source: Any) -> Any:

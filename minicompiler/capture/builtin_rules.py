@@ -215,9 +215,7 @@ def _pow(ev: "E", a: Value, b: Value, *mod: Value) -> Value:
 rule(format)(lambda ev, v, spec=EMPTY: model.format_(ev, v, None, spec))
 
 
-@rule(str.join)
-def _join(ev: "E", v: Value, items: Value) -> Value:
-    return fold(ev, str.join, [v, Tuple(model.unpack(ev, items))], {})
+rule(str.join)(lambda ev, v, items: fold(ev, str.join, [v, Tuple(model.unpack(ev, items))], {}))
 
 
 @rule(inspect.signature)

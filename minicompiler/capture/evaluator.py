@@ -10,7 +10,6 @@ new attempt stops right before that instruction of the outermost frame (`break_a
 
 import builtins
 from collections import deque
-from collections.abc import Iterable
 from enum import Enum
 from types import CellType, FunctionType, MappingProxyType, MethodType
 from typing import Any, NoReturn
@@ -178,23 +177,16 @@ class Evaluation:
             self.kept.append(real)
         return known
 
-    def builtin(self, name: str) -> Value | None:
-        found = getattr(builtins, name, ABSENT)
-        return None if found is ABSENT else self.wrap(found, None)
-
     def load_global(self, space: Dict, name: str) -> Value:
-        key = Const(name)
-        if (found := space.get(self, key)) is not None:
-            return found
-        if (builtin := self.builtin(name)) is not None:
-            return builtin
-        return self.throw(NameError, f"name '{name}' is not defined")
+        found = space.get(self, Const(name))
+        if found is None and hasattr(builtins, name):
+            found = self.wrap(getattr(builtins, name), None)
+        return found or self.throw(NameError, f"name '{name}' is not defined")
 
     def item_of(self, real: Any, key: Any) -> Any:
         """The item of an outside dictionary, or ABSENT, past what subclasses make of it."""
-        if isinstance(real, dict):
-            return dict.get(real, key, ABSENT)
-        return real.get(key, ABSENT)
+        kind: Any = dict if isinstance(real, dict) else MappingProxyType
+        return kind.get(real, key, ABSENT)
 
     def item_source(self, of: Dict, raw: Any, position: int | None = None) -> Source | None:
         """How the value under key `raw` is reached; none for what trusted modules define."""
@@ -223,9 +215,6 @@ class Evaluation:
         return Lazy(raw, sources.DictKey(of.source, position))
 
     # ---------------------------------------------------------------- making values
-    def sequence(self, cls: type, items: Iterable[Value | Lazy]) -> Value:
-        return List(items, cls) if issubclass(cls, list) else Tuple(items, cls)
-
     def class_of(self, v: Value) -> Value:
         if v.real is not ABSENT and v.source is not None and not isinstance(v, Const):
             return self.wrap(v.cls, None if trusted(v.cls.__module__) else TypeOf(v.source))
@@ -237,11 +226,6 @@ class Evaluation:
             trust(cls.real, name, type_lookup(cls.real, name))
             return None
         return ClassAttr(cls.source, name)
-
-    def class_attr_source(self, v: Value, cls: type, name: str) -> Source | None:
-        if isinstance(v, Const):
-            return None
-        return self.class_source(self.class_of(v), name)
 
     @property
     def at(self) -> int:

@@ -18,8 +18,8 @@ from ..errors import Unsupported
 from ..symbolic.fake import FakeMode
 from . import data_model as model
 from .source import Source
-from .values import ABSENT, Const, Dict, Generator, Iterator, Sequence, Slice, Tensor, Tuple, Value
-from .values import constant, describe, python_value, refuse
+from .values import ABSENT, Const, Dict, Generator, Iterator, List, Sequence, Slice, Tensor, Tuple
+from .values import Value, constant, describe, python_value, refuse
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
@@ -100,7 +100,7 @@ class CapturedGraph:
             item = self.graph.call_function(operator.getitem, (node, i))
             item.meta.update(val=part, stack=node.meta.get("stack"))
             items.append(self.result(ev, item, part))
-        return ev.sequence(type(out), items)
+        return (List if isinstance(out, list) else Tuple)(items, type(out))
 
     def argument(self, ev: "E", v: Value) -> Any:
         """A value as an argument of a node."""

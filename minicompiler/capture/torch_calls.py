@@ -79,10 +79,8 @@ def call_operator(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value
             refuse(f"Tensor.{name} {REFUSED_METHODS[name]}")
         if args and not isinstance(args[0], Tensor):
             refuse(f"Tensor.{name} on something that is no tensor")
-        if name.startswith("__"):
-            return ev.graph.call(ev, real, args, kwargs)
-        return ev.graph.call(ev, name, args, kwargs)
-    if isinstance(real, FunctionType) and any(isinstance(a, Function | Method) for a in args):
+        real = real if name.startswith("__") else name
+    elif isinstance(real, FunctionType) and any(isinstance(a, Function | Method) for a in args):
         return ev.inline(ev.wrap(real, None), args, kwargs)  # type: ignore[arg-type]
     return ev.graph.call(ev, real, args, kwargs)
 
