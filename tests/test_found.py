@@ -244,3 +244,12 @@ def test_deviations_that_are_small_beside_their_mean(dim: int) -> None:
     minicompiler.reset()
     var = minicompiler.compile(lambda x: torch.var_mean(x, dim)[0] + x.std(dim) * 0)(x)
     assert torch.allclose(var.double(), exact, rtol=1e-5)
+
+
+@pytest.mark.parametrize("fold", [torch.max, torch.min, torch.amax, torch.argmax, torch.median])
+def test_an_extreme_of_nothing_is_no_fault_of_ours(fold: Callable[..., Any]) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        check_against_eager(lambda x: fold(x) * 2, torch.empty(0, 3))
+        check_against_eager(lambda x: fold(x[:, :0]) + x.sum(), torch.ones(2, 3))
+    assert not said

@@ -64,6 +64,8 @@ def fold(kind: ReduceKind) -> Callable[..., Any]:
         x: Lazy, dim: Dims = None, keepdim: bool = False, *, dtype: torch.dtype | None = None
     ) -> Any:
         out, called = spec(), kind
+        if kind in ("max", "min", "argmax", "argmin") and 0 in x.size:
+            return NotImplemented  # eager raises, or there is nothing to compute
         if x.dtype == torch.bool:
             called = ON_BOOL.get(kind, kind)
         if called in ("any", "all"):

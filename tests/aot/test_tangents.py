@@ -2,11 +2,13 @@
 
 import itertools
 
+import pytest
 import torch
 
 from minicompiler import lowering
 from minicompiler.aot import backward_for
 from minicompiler.decompositions import decompose
+from minicompiler.errors import Unsupported
 from tests.aot.check import compiled
 
 torch.set_num_threads(1)
@@ -62,3 +64,20 @@ def test_no_nan_from_what_is_not_computed():
         *[s.take([x], []) for s in run.parts.signature.saved], torch.ones(3), None
     )
     assert torch.equal(gradient, torch.full((3,), 2.0))
+
+
+class Looks(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g.as_strided((2, 3), (3, 1)) * 2
+
+
+def test_places_in_a_tangent_are_those_of_the_strides_that_were_traced():
+    run = compiled(Looks.apply, [torch.ones(2, 3, requires_grad=True)])
+    assert backward_for(run.parts, ((3, 1),)) is not None
+    with pytest.raises(Unsupported, match="memory of a tangent"):
+        backward_for(run.parts, ((1, 2),))
