@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch._ops import OpOverload, OpOverloadPacket
 
+from ..symbolic.fake import Fake
 from . import attributes
 from . import custom_function
 from . import data_model as model
@@ -192,8 +193,21 @@ rule(torch.Tensor.__hash__)(lambda ev, v: refuse("the hash of a tensor"))
 
 for _seed in (torch.manual_seed, torch.seed):
     REFUSED_CALLS[_seed] = ("seeds torch's random generator", "seed outside")
-_one_hot = ("checks the values of its classes", "compare with torch.arange(num_classes)")
-REFUSED_CALLS[torch.nn.functional.one_hot] = _one_hot
+
+
+def one_hot(x: torch.Tensor, num_classes: int) -> torch.Tensor:
+    """F.one_hot, which looks at the values of x: where there are none their check is left to what
+    writes the ones; when that fails the captured graph runs, and raises what F.one_hot raises."""
+    if not isinstance(x, Fake):
+        return F.one_hot(x, num_classes)
+    return x.new_zeros(*x.shape, num_classes).scatter(-1, x.unsqueeze(-1), 1)
+
+
+@rule(F.one_hot)
+def _one_hot(ev: "E", x: Value, num_classes: Value = FALSE) -> Value:
+    if not isinstance(x, Tensor) or x.fake.dtype != torch.int64 or python_value(num_classes) <= 0:
+        refuse("F.one_hot without a number of classes", "give it num_classes")
+    return ev.graph.call(ev, one_hot, [x, num_classes])
 
 
 @rule(vars(torch.autograd.Function)["apply"].__func__)

@@ -548,3 +548,21 @@ def test_a_gradient_of_a_gradient_is_eager(by, break_before):
         assert torch.equal(found, results[0][0])
         assert gradient is None or torch.equal(gradient, results[0][1])
     assert minicompiler.stats()["graphs"] == 0
+
+
+@pytest.mark.parametrize("backend", ["auto", "aot_eager", "eager"])
+def test_classes_are_checked_after_the_effects_before(backend):
+    def f(classes, done):
+        done.append(1)
+        return F.one_hot(classes, 4) * 2
+
+    seen = []
+    for g in (f, minicompiler.compile(f, backend=backend, fullgraph=True)):
+        done = []
+        for classes in ([1, 2], [1, 4], [-1, 2], [3, 0]):
+            try:
+                done.append(g(torch.tensor(classes), done).tolist())
+            except RuntimeError as error:
+                done.append(str(error))
+        seen.append(done)
+    assert seen[0] == seen[1]
