@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 from torch import Tensor
 
+from .python_runtime import laid_out
+
 if TYPE_CHECKING:
     from ..aot.signature import Signature
 
@@ -110,14 +112,6 @@ def _saved(ctx: Any, signature: Signature, defined: set[int]) -> list[Tensor | N
         if needed and s.checked and x._version != version:
             raise RuntimeError("a saved tensor has been modified by an inplace operation")
     return [x if needed else None for needed, (x, _) in zip(read, values)]
-
-
-def laid_out(tangent: Tensor, stride: Sequence[int]) -> Tensor:
-    """The tangent with these strides; those of dimensions of size 1 do not matter."""
-    if all(n == 1 or a == b for n, a, b in zip(tangent.shape, tangent.stride(), stride)):
-        return tangent
-    memory = torch.empty_strided(tangent.shape, stride, dtype=tangent.dtype, device=tangent.device)
-    return memory.copy_(tangent)
 
 
 def once_only(gradients: Sequence[Tensor | None]) -> list[Tensor | None]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..errors import Unsupported, warn
+from ..errors import Unsupported, warn_once
 from ..report import record
 from ..settings import config
 from . import store
@@ -131,13 +131,8 @@ def build_kernels(text: str, compiler: Compiler) -> tuple[Path, bool]:
         with contextlib.suppress(BuildFailed):
             return build("kernels", "kernels", text, compiler, (*kernel_flags(), *way))
     built = build("kernels", "kernels", text, compiler, kernel_flags())
-    _note_one_thread(compiler)
+    warn_once(f"{compiler.command[0]} has no OpenMP: kernels run in one thread")
     return built
-
-
-@functools.cache
-def _note_one_thread(compiler: Compiler) -> None:
-    warn(f"{compiler.command[0]} has no OpenMP: kernels run in one thread")
 
 
 def build(

@@ -49,12 +49,7 @@ def flags(standard: str, compiler: build.Compiler) -> tuple[str, ...]:
         libraries.append(shared)
     if build.MAC:
         libraries += ["-undefined", "dynamic_lookup"]
-    return (
-        standard,
-        *FLAGS,
-        *(f"-I{folder}" for folder in includes),
-        *libraries,
-    )
+    return (standard, *FLAGS, *(f"-I{folder}" for folder in includes), *libraries)
 
 
 def module() -> ModuleType | None:

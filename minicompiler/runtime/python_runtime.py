@@ -21,16 +21,6 @@ Flat: TypeAlias = Callable[[list[Any]], list[Any]]
 
 empty_strided = torch.empty_strided
 
-# A plan was traced below autograd and autocast, and runs there: no version counters, no casts.
-_ABOVE = torch._C.DispatchKeySet(torch._C.DispatchKey.ADInplaceOrView)
-for _name, _key in torch._C.DispatchKey.__members__.items():
-    if _name.startswith("Autocast") or _name in (
-        "AutogradFunctionality",
-        "AutogradOther",
-        "AutogradNestedTensor",
-    ):
-        _ABOVE = _ABOVE.add(_key)
-
 
 def view(buffer: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int) -> Any:
     """The memory of `buffer` seen otherwise; `offset` counts elements from its data pointer."""
@@ -54,9 +44,14 @@ def foreseen(
         raise RuntimeError(
             f"{made.dtype}{list(made.shape)} is not the {dtype}{list(size)} foreseen"
         )
-    if made.numel() == 0 or all(n == 1 or a == b for n, a, b in zip(size, stride, made.stride())):
-        return made
-    return torch.empty_strided(size, stride, dtype=dtype, device=made.device).copy_(made)
+    return laid_out(made, stride)
+
+
+def laid_out(x: torch.Tensor, stride: Sequence[int]) -> torch.Tensor:
+    """`x` with these strides; those of dimensions of size 1 do not matter."""
+    if x.numel() == 0 or all(n == 1 or a == b for n, a, b in zip(x.shape, x.stride(), stride)):
+        return x
+    return torch.empty_strided(x.shape, stride, dtype=x.dtype, device=x.device).copy_(x)
 
 
 def named(name: str) -> AbstractContextManager[Any]:
@@ -93,7 +88,9 @@ def load(
     call: Flat = module["call"]
 
     def run(args: list[Any]) -> list[Any]:
-        with torch._C._ExcludeDispatchKeyGuard(_ABOVE), named(module["__name__"]):
+        # it was traced below autograd and autocast: no version counters, no casts
+        below, uncast = torch._C._AutoDispatchBelowADInplaceOrView(), torch._C._DisableAutocast()
+        with below, uncast, named(module["__name__"]):
             return call(args)
 
     return run

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ..errors import Unsupported, warn
+from ..errors import Unsupported, warn_once
 from ..settings import config
 
 if TYPE_CHECKING:
@@ -86,9 +86,8 @@ def _cache_folder(path: str) -> Path | None:
     return None
 
 
-@functools.cache
 def _warn_unused(folder: Path, reason: str) -> None:
-    warn(
+    warn_once(
         f"compiled kernels are kept for this process only: the cache folder "
         f"{folder} {reason}. Another folder: MINICOMPILER_CACHE_DIR or config.cache_dir."
     )

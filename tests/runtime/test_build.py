@@ -15,6 +15,7 @@ import filelock
 import pytest
 import torch
 
+from minicompiler.errors import warn_once
 from minicompiler.report import record
 from minicompiler.runtime import build, store
 from minicompiler.settings import config, overriding
@@ -37,7 +38,7 @@ def answering(name: str, answer: int) -> Source:
 def fresh(tmp_path, monkeypatch):
     """A cache folder of its own."""
     monkeypatch.setattr(config, "cache_dir", str(tmp_path / "cache"))
-    memos = (store._cache_folder, store._warn_unused, store._private_folder, build._note_one_thread)
+    memos = (store._cache_folder, store._private_folder, warn_once)
     for memo in memos:
         memo.cache_clear()
 

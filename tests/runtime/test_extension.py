@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from minicompiler.errors import warn_once
 from minicompiler.runtime import build, extension, store
 from minicompiler.settings import config, overriding
 
@@ -28,7 +29,7 @@ def small(monkeypatch, tmp_path):
         }}
     """
     monkeypatch.setattr(extension, "text", lambda: textwrap.dedent(code))
-    for memo in (extension._module, store._cache_folder, store._warn_unused):
+    for memo in (extension._module, store._cache_folder, warn_once):
         memo.cache_clear()
     yield
     extension._module.cache_clear()

@@ -227,13 +227,6 @@ class CompiledBackward : public Node {
     }
   }
 
-  // The tangent in the strides that the backward was compiled for.
-  static Tensor laid_out(Tensor tangent, c10::IntArrayRef stride) {
-    if (lies_in(tangent, stride)) return tangent;
-    c10::NoGradGuard no_grad;
-    return at::empty_strided(tangent.sizes(), stride, tangent.options()).copy_(tangent);
-  }
-
   void forbid_again(std::vector<Tensor>& gradients, torch::autograd::edge_list&& edges) const {
     edges.insert(edges.end(), next_edges().begin(), next_edges().end());
     bool reached = std::any_of(edges.begin(), edges.end(), [](auto& e) { return e.is_valid(); });

@@ -67,6 +67,13 @@ inline bool lies_in(const Tensor& tensor, c10::IntArrayRef stride) {
   return true;
 }
 
+// The tensor in these strides.
+inline Tensor laid_out(Tensor tensor, c10::IntArrayRef stride) {
+  if (tensor.numel() == 0 || lies_in(tensor, stride)) return tensor;
+  c10::NoGradGuard no_grad;
+  return at::empty_strided(tensor.sizes(), stride, tensor.options()).copy_(tensor);
+}
+
 inline Tensor view_of(const Tensor& base, c10::IntArrayRef size, c10::IntArrayRef stride,
                       int64_t offset, at::ScalarType dtype) {
   c10::TensorImpl* old = base.unsafeGetTensorImpl();
@@ -211,8 +218,7 @@ class Plan {
     TORCH_CHECK(made.defined() && made.sizes() == size && made.scalar_type() == dtype,
                 step.op.schema().name(), " did not return the ", dtype, at::IntArrayRef(size),
                 " that was foreseen");
-    if (made.numel() == 0 || lies_in(made, stride)) return;
-    made = at::empty_strided(size, stride, made.options()).copy_(made);
+    made = laid_out(std::move(made), stride);
   }
 
   void execute(const Free& step, Frame& frame) const { frame.registers[step.at].reset(); }
