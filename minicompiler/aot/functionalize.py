@@ -9,7 +9,6 @@ see it. Calls are pushed one by one, and nothing looks ahead.
 
 import contextlib
 import dataclasses
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -19,10 +18,11 @@ from torch import Tensor, fx
 from torch._ops import OpOverload
 
 from ..errors import InternalError, Unsupported
+from ..symbolic.emitter import Emitter
 from ..symbolic.expr import Const
-from ..symbolic.fake import Fake, FakeMode
+from ..symbolic.fake import Fake, storage, substitute, tensors
 from .recorder import Call
-from .schema import Form, substitute, tensors
+from .schema import Form
 from .signature import Argument, Input, Step, Storage
 
 aten = torch.ops.aten
@@ -41,63 +41,6 @@ class Memory:
     version: int = 0  # how often it was written
 
 
-def storage(x: Fake) -> int:
-    return int(x.meta.untyped_storage()._cdata)
-
-
-class Emitter:
-    """An fx graph of ATen calls, with the fake of every value."""
-
-    def __init__(self) -> None:
-        self.graph = fx.Graph()
-        self.fakes: dict[fx.Node, Any] = {}
-        self.mode = FakeMode()
-        self.marks: dict[str, Any] = {}  # goes to the meta of what is emitted
-
-    def describe(self, node: fx.Node, fake: Any) -> fx.Node:
-        self.fakes[node] = fake
-        node.meta = {**self.marks, "val": substitute(fake, Tensor, lambda f: f.spec)}
-        return node
-
-    def call(
-        self, op: Any, *args: Any, outs: Any = None, effect: bool = False, **kwargs: Any
-    ) -> Any:
-        """-> a node; nested lists of nodes (None where the operator gives none) for several
-        results. `outs`: the fakes of the results where they are known."""
-        if outs is None:
-            outs = self.infer(op, args, kwargs)
-        node = self.describe(self.graph.call_function(op, args, kwargs), outs)
-        if effect:
-            node.meta["effect"] = True
-        return self._unpack(node, outs)
-
-    def _unpack(self, node: fx.Node, outs: Any) -> Any:
-        """Attention returns numbers besides tensors: they are known and need no node."""
-        if not isinstance(outs, list | tuple):
-            return node
-        items: list[Any] = []
-        for i, out in enumerate(outs):
-            if isinstance(out, Tensor | list | tuple):
-                item = self.graph.call_function(operator.getitem, (node, i))
-                items.append(self._unpack(self.describe(item, out), out))
-            else:
-                items.append(out)
-        return items
-
-    def infer(self, op: Any, args: Any, kwargs: Any) -> Any:
-        args, kwargs = substitute((tuple(args), kwargs), fx.Node, self.fakes.__getitem__)
-        return self.mode.__torch_dispatch__(op, (), args, kwargs)
-
-    def layout(self, node: fx.Node, like: Tensor) -> Any:
-        """The same values with the strides of `like`."""
-        if self.fakes[node].stride() == like.stride():
-            return node
-        where: dict[str, Any] = {"dtype": like.dtype, "device": like.device}
-        sizes = [*like.shape], [*like.stride()]
-        empty = self.call(aten.empty_strided.default, *sizes, **where)
-        return self.call(aten.copy.default, empty, node)
-
-
 # ------------------------------------------------------------------------- writing through a view
 
 Inverse: TypeAlias = Callable[[Emitter, fx.Node, fx.Node, Step], Any]
@@ -113,15 +56,15 @@ def _again(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> Any:
 
 
 def _permute_back(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> Any:
-    n = e.fakes[base].ndim
+    n = e.fake(base).ndim
     order = [d % n for d in step.args[0]]
     return e.call(aten.permute.default, new, [order.index(d) for d in range(n)])
 
 
 def _reshape_back(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> Any:
-    if e.fakes[base].numel() != e.fakes[new].numel():
+    if e.fake(base).numel() != e.fake(new).numel():
         raise Unsupported("a write to an expanded tensor", "clone() it first")
-    return e.call(aten.reshape.default, new, list(e.fakes[base].shape))
+    return e.call(aten.reshape.default, new, list(e.fake(base).shape))
 
 
 INVERSE: dict[OpOverload, Inverse] = {
@@ -138,7 +81,7 @@ INVERSE: dict[OpOverload, Inverse] = {
     aten.squeeze.default: _reshape_back,
     aten.squeeze.dim: _reshape_back,
     aten.squeeze.dims: _reshape_back,
-    aten.view.dtype: lambda e, base, new, _: e.call(aten.view.dtype, new, e.fakes[base].dtype),
+    aten.view.dtype: lambda e, base, new, _: e.call(aten.view.dtype, new, e.fake(base).dtype),
     aten.view_as_real.default: lambda e, base, new, _: e.call(aten.view_as_complex.default, new),
     aten.view_as_complex.default: lambda e, base, new, _: e.call(aten.view_as_real.default, new),
 }
@@ -319,7 +262,7 @@ class Functionalizer:
         for out, node in zip(fresh, nodes):
             self.bind(out, node)
         for target, node in zip(targets, nodes[len(fresh) :], strict=True):
-            if form.out_names and self.emit.fakes[node].dtype != target.dtype:
+            if form.out_names and self.emit.fake(node).dtype != target.dtype:
                 raise Unsupported(f"{call.op} computes in the dtype of its output")
             self.write(target, node)
 
@@ -329,9 +272,9 @@ class Functionalizer:
         emit = self.emit
         if memory.argument is not None and emit.marks.get("phase") == "backward":
             raise Unsupported("an input is written to during backward")
-        if emit.fakes[new].dtype != x.dtype:  # float32.add_(float64) rounds back
+        if emit.fake(new).dtype != x.dtype:  # float32.add_(float64) rounds back
             new = emit.call(aten._to_copy.default, new, dtype=x.dtype)
-        if emit.fakes[new].shape != x.shape:
+        if emit.fake(new).shape != x.shape:
             new = emit.call(aten.expand.default, new, list(x.shape))
         bases = [memory.node]
         for step in chain[:-1]:
@@ -342,7 +285,7 @@ class Functionalizer:
                 raise Unsupported(f"a write through {step.op}", "clone() the tensor first")
             whole = INVERSE[step.op](emit, base, whole, step)
         # views that are replayed, and outputs, rely on the root's strides
-        memory.node = emit.layout(whole, memory.root)
+        memory.node = emit.layout(whole, memory.root.spec)
         memory.version += 1
-        if emit.fakes[new].stride() == x.stride():
+        if emit.fake(new).stride() == x.stride():
             self._cache[id(x.meta)] = memory.version, new

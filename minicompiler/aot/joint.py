@@ -17,12 +17,11 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 from ..errors import CompilerError, Unsupported
 from ..settings import config
 from ..symbolic.expr import as_expr
-from ..symbolic.fake import Fake
+from ..symbolic.fake import Fake, storage, tensors
 from ..symbolic.shapes import contiguous_strides, is_dense
 from . import rng
-from .functionalize import Functionalizer, Memory, storage
+from .functionalize import Functionalizer, Memory
 from .recorder import Recorder
-from .schema import tensors
 from .signature import Constant, Fresh, Input, Mutation, Output, Signature, Step, View
 from .tangents import sent_on
 
@@ -271,7 +270,7 @@ class _Trace:
         """A value of its own for every result, with eager's strides."""
         emit, nodes = self.functional.emit, []
         for x in self.results:
-            node = emit.layout(self.functional.read(x), x)
+            node = emit.layout(self.functional.read(x), x.spec)
             borrowed = self.functional.home(x)[0].argument is not None
             if borrowed or node in nodes or node.op in ("placeholder", "get_attr"):
                 node = emit.call(aten.clone.default, node)

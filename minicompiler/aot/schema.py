@@ -1,14 +1,12 @@
 """What an operator's schema says about memory: which operands it writes, and its pure form."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, fx
 from torch._ops import OpOverload
-from torch.fx.node import map_aggregate
 
 from ..errors import Unsupported
 
@@ -87,15 +85,3 @@ def functional_form(op: OpOverload) -> Form | None:
     for form in _forms(op):
         return Form(form, written, outs, alike=False)
     raise Unsupported(f"{op} writes to its operand and has no functional form")
-
-
-def substitute(x: Any, leaf: Any, f: Callable[[Any], Any]) -> Any:
-    """`x` with `f` applied to what is a `leaf` in it, however deep."""
-    return map_aggregate(x, lambda a: f(a) if isinstance(a, leaf) else a)
-
-
-def tensors(x: Any) -> list[Any]:
-    """The Fakes, or nodes, in nested lists and tuples, in order."""
-    if isinstance(x, list | tuple):
-        return [t for item in x for t in tensors(item)]
-    return [x] if isinstance(x, Tensor | fx.Node) else []

@@ -17,10 +17,10 @@ from torch import Tensor, fx
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from ..errors import Unsupported
+from ..symbolic.emitter import Emitter
 from ..symbolic.expr import as_expr
-from ..symbolic.fake import FakeMode
-from ..symbolic.shapes import TensorSpec, contiguous_strides, is_dense
-from .schema import substitute
+from ..symbolic.fake import substitute
+from ..symbolic.shapes import TensorSpec, is_dense, same_places
 
 if TYPE_CHECKING:
     from .mincut import Partitioned
@@ -58,8 +58,8 @@ class _Arriving:
         self, layouts: Layouts, reached: Sequence[bool], results: Sequence[TensorSpec | None] = ()
     ) -> None:
         self.layouts, self.reached, self.results = layouts, reached, results
-        self.mode = FakeMode()
-        self.graph = fx.Graph()
+        self.emit = Emitter()
+        self.graph = self.emit.graph
         self.new: dict[fx.Node, Any] = {}  # by node of the old graph
         self.gradients: set[fx.Node] = set()  # what depends on a tangent
         self.undefined: set[fx.Node] = set()  # what depends on missing ones alone
@@ -96,15 +96,10 @@ class _Arriving:
         """`node` with the strides of `spec`."""
         if node is None or spec is None or not is_dense(spec):
             return node
-        pairs = zip(spec.size, spec.stride, node.meta["val"].stride)
-        if spec.numel == 0 or all(n == 1 or a == b for n, a, b in pairs):
+        if same_places(spec.size, spec.stride, node.meta["val"].stride):
             return node
-        size, stride = ([*map(int, numbers)] for numbers in (spec.size, spec.stride))
-        where: dict[str, Any] = {"dtype": spec.dtype, "device": spec.device}
-        empty = self.graph.call_function(aten.empty_strided.default, (size, stride), where)
-        copy = self.graph.call_function(aten.copy.default, (empty, node))
-        empty.meta = copy.meta = {**node.meta, "val": spec}
-        return copy
+        self.emit.marks = node.meta
+        return self.emit.layout(node, spec)
 
     def step(self, node: fx.Node) -> None:
         parts = [n for n in node.all_input_nodes if n in self.gradients]
@@ -125,10 +120,10 @@ class _Arriving:
         if node not in self.undefined:
             return self.new[node]
         spec = node.meta["val"]
-        size, where = list(map(int, spec.size)), {"dtype": spec.dtype, "device": spec.device}
-        zeros = self.graph.call_function(aten.full.default, (size, 0), where)
-        zeros.meta = dict(node.meta)
-        self.describe(zeros, replace(spec, stride=contiguous_strides(spec.size)), spec)
+        where: dict[str, Any] = {"dtype": spec.dtype, "device": spec.device}
+        self.emit.marks = node.meta
+        zeros: fx.Node = self.emit.call(aten.full.default, list(map(int, spec.size)), 0, **where)
+        self.describe(zeros, zeros.meta["val"], spec)
         return zeros
 
     def infer(self, node: fx.Node) -> Any:
@@ -140,13 +135,8 @@ class _Arriving:
             raise Unsupported(f"{node.target} looks at the memory of a tangent")
         if node.target in (aten.view.default, aten._unsafe_view.default):
             node.target = aten.reshape.default
-
-        def fake(n: fx.Node) -> Any:
-            return substitute(n.meta["val"], TensorSpec, self.mode.fake)
-
-        args, kwargs = substitute((node.args, node.kwargs), fx.Node, fake)
         try:
-            outs = self.mode.__torch_dispatch__(node.target, (), args, kwargs)
+            outs = self.emit.infer(node.target, node.args, node.kwargs)
         except RuntimeError as error:
             raise Unsupported(f"{node.target} of a tangent laid out otherwise: {error}") from error
         return substitute(outs, Tensor, lambda made: made.spec)

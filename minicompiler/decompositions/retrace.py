@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, fx
 from torch._ops import OpOverload
 from torch.fx._lazy_graph_module import _LazyGraphModule
-from torch.fx.node import map_aggregate
 
 from ..errors import InternalError
-from ..symbolic.fake import Fake, FakeMode
+from ..symbolic.emitter import Emitter
+from ..symbolic.fake import Fake, FakeMode, storage, substitute, tensors
 from ..symbolic.shapes import TensorSpec, is_dense, same_places, stride_order
 from .passes import dead_code, fold_constants, forget_operands, share_common
 from .table import RULES
@@ -30,7 +30,7 @@ def decompose(graph: fx.GraphModule, known: Collection[OpOverload]) -> fx.GraphM
     retrace = _Retrace(known)
     for node in graph.graph.nodes:
         retrace.step(node)
-    new = retrace.graph
+    new = retrace.emit.graph
     forget_operands(new)
     fold_constants(new)
     share_common(new)
@@ -44,11 +44,8 @@ class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
     def __init__(self, known: Collection[OpOverload]) -> None:
         super().__init__()
         self.known = known
-        self.graph = fx.Graph()
-        self.marks: dict[str, Any] = {}
-        self.shapes = FakeMode()  # what an operator returns, without a trace of the question
+        self.emit = Emitter()
         self._new: dict[fx.Node, Any] = {}  # node of the old graph -> node, or nested nodes
-        self._fakes: dict[fx.Node, Fake] = {}  # of the new graph
         self._nodes: dict[int, fx.Node] = {}  # by id of a fake
 
     def step(self, node: fx.Node) -> None:
@@ -58,17 +55,16 @@ class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
             if not isinstance(made, fx.Node):
                 self._new[node] = made[i]
                 return
-        self.marks = {k: node.meta[k] for k in MARKS if k in node.meta}
+        self.emit.marks = {k: node.meta[k] for k in MARKS if k in node.meta}
         if node.op == "call_function" and self._rule(node.target) is not None:
-            args, kwargs = _map(
-                fx.Node, lambda n: self._fake(self._new[n]), (node.args, node.kwargs)
-            )
+            given = fx.map_arg((node.args, node.kwargs), self._new.__getitem__)
+            args, kwargs = substitute(given, fx.Node, self._fake)
             with torch.no_grad():
                 result = self._apply(node.target, args, kwargs, node.meta["val"])
             if result is not NotImplemented:
-                self._new[node] = _map(Tensor, lambda fake: self._nodes[id(fake)], result)
+                self._new[node] = substitute(result, Tensor, lambda fake: self._nodes[id(fake)])
                 return
-        self._new[node] = self.graph.node_copy(node, self._new.__getitem__)
+        self._new[node] = self.emit.graph.node_copy(node, self._new.__getitem__)
         for old in node.all_input_nodes if node.op == "output" else ():
             # eager's strides, also where they are free: along dimensions of size 1
             new, val = self._new[old], old.meta["val"]
@@ -78,23 +74,17 @@ class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
     def _rule(self, op: Any) -> Any:
         return None if op in self.known else RULES.get(op)
 
-    def _fake(self, node: Any) -> Any:
-        """The fake of a new node, or nested fakes of nested ones."""
-        if not isinstance(node, fx.Node):
-            return _map(fx.Node, self._fake, node)
-        if node not in self._fakes:
-            self._name(self.fake(node.meta["val"]), node)
-        return self._fakes[node]
-
-    def _name(self, fake: Fake, node: fx.Node) -> None:
-        self._fakes[node] = fake
+    def _fake(self, node: fx.Node) -> Any:
+        """The fake of a new node."""
+        fake = self.emit.fake(node)
         self._nodes[id(fake)] = node
+        return fake
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if self._rule(func) is not None:
-            expected = self.shapes.__torch_dispatch__(func, types, args, kwargs)
-            expected = _map(Tensor, lambda fake: fake.spec, expected)
+            expected = self.emit.mode.__torch_dispatch__(func, types, args, kwargs)
+            expected = substitute(expected, Tensor, lambda fake: fake.spec)
             result = self._apply(func, args, kwargs, expected)
             if result is not NotImplemented:
                 return result
@@ -108,18 +98,9 @@ class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
         return number  # type: ignore[no-any-return]
 
     def record(self, func: OpOverload, args: Any, kwargs: Any, outs: Any) -> None:
-        args, kwargs = _map(Tensor, lambda fake: self._nodes[id(fake)], (tuple(args), kwargs))
-        node = self.graph.call_function(func, args, kwargs)
-        self._describe(node, outs)
-
-    def _describe(self, node: fx.Node, outs: Any) -> None:
-        node.meta = {**self.marks, "val": _map(Tensor, lambda fake: fake.spec, outs)}
-        if isinstance(outs, Fake):
-            self._name(outs, node)
-        elif isinstance(outs, list | tuple):
-            for i, out in enumerate(outs):
-                if out is not None:
-                    self._describe(self.graph.call_function(operator.getitem, (node, i)), out)
+        nodes = substitute((tuple(args), kwargs), Tensor, lambda fake: self._nodes[id(fake)])
+        made = self.emit.call(func, *nodes[0], outs=outs, **nodes[1])
+        self._nodes.update(zip(map(id, tensors(outs)), tensors(made)))
 
     # ------------------------------------------------------------------------------------ a rule
 
@@ -128,7 +109,7 @@ class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
             result = RULES[op](*args, **kwargs)
             if result is NotImplemented:
                 return NotImplemented
-            operands = {_storage(x) for x in _tensors((args, kwargs))}
+            operands = {storage(x) for x in tensors((args, list(kwargs.values())))}
             shared = set() if op in SHARING or op.is_view else operands
             return _conform(result, expected, shared)
 
@@ -144,7 +125,7 @@ def _conform(result: Any, expected: Any, shared: set[int]) -> Any:
     if len(result.shape) != expected.ndim or tuple(result.shape) != tuple(expected.size):
         return NotImplemented
     result = result.to(expected.dtype)
-    if _storage(result) in shared:
+    if storage(result) in shared:
         result = result.clone()
     return _with_strides(result, expected)
 
@@ -159,17 +140,3 @@ def _with_strides(x: Tensor, spec: TensorSpec) -> Any:
     outermost_first = list(reversed(order))
     packed = x.permute(outermost_first).clone(memory_format=torch.contiguous_format)
     return packed.permute([outermost_first.index(d) for d in range(spec.ndim)])
-
-
-def _storage(x: Any) -> int:
-    return int(x.meta.untyped_storage()._cdata)
-
-
-def _map(leaf: Any, f: Any, x: Any) -> Any:
-    return map_aggregate(x, lambda a: f(a) if isinstance(a, leaf) else a)
-
-
-def _tensors(x: Any) -> list[Any]:
-    found: list[Any] = []
-    _map(Tensor, found.append, x)
-    return found

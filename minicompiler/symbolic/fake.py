@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch._ops import OpOverload
+from torch.fx.node import Node, map_aggregate
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..errors import Unsupported
@@ -64,13 +65,21 @@ class Fake(torch.Tensor):
         raise Unsupported("tolist() depends on data", "keep the computation in tensors")
 
 
-def over_tensors(f: Callable[[Any], Any], x: Any) -> Any:
-    """`x` with `f` applied to the tensors in it, however deep in lists and tuples."""
-    if isinstance(x, torch.Tensor):
-        return f(x)
+def substitute(x: Any, leaf: Any, f: Callable[[Any], Any]) -> Any:
+    """`x` with `f` applied to what is a `leaf` in it, however deep."""
+    return map_aggregate(x, lambda a: f(a) if isinstance(a, leaf) else a)
+
+
+def tensors(x: Any) -> list[Any]:
+    """The tensors, or nodes, in nested lists and tuples, in order."""
     if isinstance(x, list | tuple):
-        return type(x)([over_tensors(f, item) for item in x])
-    return x
+        return [t for item in x for t in tensors(item)]
+    return [x] if isinstance(x, torch.Tensor | Node) else []
+
+
+def storage(x: Fake) -> int:
+    """What stands for the memory behind `x`."""
+    return int(x.meta.untyped_storage()._cdata)
 
 
 class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -147,13 +156,12 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             fakes.append(t if isinstance(t, Fake) else self.lift(t))
             return fakes[-1]
 
-        args = over_tensors(take, args)
-        kwargs = {k: over_tensors(take, v) for k, v in kwargs.items()}
+        args, kwargs = substitute((args, kwargs), torch.Tensor, take)
         if any(_clash(w, f) for w in how.written(args, kwargs) for f in fakes):
             raise Unsupported(f"{func} reads memory that it writes to", "clone() what it reads")
         device = _result_device(func, fakes, kwargs)
-        metas = over_tensors(_meta_of, args)
-        inner = {k: over_tensors(_meta_of, v) for k, v in kwargs.items() if k != "generator"}
+        metas, named = substitute((args, kwargs), Fake, lambda fake: fake.meta)
+        inner = {k: v for k, v in named.items() if k != "generator"}
         if how.takes_device and (not fakes or inner.get("device") is not None):
             inner["device"] = META
         outs = how.run(metas, inner, device)
@@ -164,7 +172,7 @@ class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return same[id(m)]
             return m if isinstance(m, Fake) else Fake(m, device)
 
-        outs = over_tensors(give, outs)
+        outs = substitute(outs, torch.Tensor, give)
         if not isinstance(outs, int | float | bool):
             self.record(func, args, kwargs, outs)
         return outs
@@ -183,15 +191,11 @@ def _clash(written: Any, read: Any) -> bool:
     """Eager's rule for memory without gaps: what is read is the same as what is written, or lies
     apart from it."""
     a, b = written.meta, read.meta
-    if a.untyped_storage()._cdata != b.untyped_storage()._cdata:
+    if storage(written) != storage(read):
         return False
     (p, m), (q, n) = ((t.storage_offset() * t.itemsize, t.numel() * t.itemsize) for t in (a, b))
     meet = p < q + n and q < p + m and (p, m, a.stride()) != (q, n, b.stride())
     return meet and is_dense(written.spec) and is_dense(read.spec)
-
-
-def _meta_of(fake: Any) -> torch.Tensor:
-    return fake.meta  # type: ignore[no-any-return]
 
 
 def _result_device(func: OpOverload, fakes: list[Fake], kwargs: dict[str, Any]) -> torch.device:

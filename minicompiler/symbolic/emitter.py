@@ -1,0 +1,72 @@
+"""A graph of ATen calls while it is written, with the fake of every value."""
+
+import operator
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+
+from .fake import FakeMode, substitute
+from .shapes import TensorSpec
+
+aten = torch.ops.aten
+
+
+class Emitter:
+    """An fx graph that grows. Fakes are kept by node, or made of what its meta says."""
+
+    def __init__(self) -> None:
+        self.graph = fx.Graph()
+        self.mode = FakeMode()
+        self.marks: dict[str, Any] = {}  # goes to the meta of what is emitted
+        self._fakes: dict[fx.Node, Any] = {}
+
+    def fake(self, node: fx.Node) -> Any:
+        if node not in self._fakes:
+            self._fakes[node] = substitute(node.meta["val"], TensorSpec, self.mode.fake)
+        return self._fakes[node]
+
+    def describe(self, node: fx.Node, fake: Any) -> fx.Node:
+        self._fakes[node] = fake
+        node.meta = {**self.marks, "val": substitute(fake, Tensor, lambda f: f.spec)}
+        return node
+
+    def call(
+        self, op: Any, *args: Any, outs: Any = None, effect: bool = False, **kwargs: Any
+    ) -> Any:
+        """-> a node; nested lists of nodes (None where the operator gives none) for several
+        results. `outs`: the fakes of the results where they are known."""
+        if outs is None:
+            outs = self.infer(op, args, kwargs)
+        node = self.describe(self.graph.call_function(op, args, kwargs), outs)
+        if effect:
+            node.meta["effect"] = True
+        return self._unpack(node, outs)
+
+    def _unpack(self, node: fx.Node, outs: Any) -> Any:
+        """Attention returns numbers besides tensors: they are known and need no node."""
+        if not isinstance(outs, list | tuple):
+            return node
+        items: list[Any] = []
+        for i, out in enumerate(outs):
+            if isinstance(out, Tensor | list | tuple):
+                item = self.graph.call_function(operator.getitem, (node, i))
+                items.append(self._unpack(self.describe(item, out), out))
+            else:
+                items.append(out)
+        return items
+
+    def infer(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """The fakes of what `op` makes of these nodes."""
+        args, kwargs = substitute((tuple(args), kwargs), fx.Node, self.fake)
+        return self.mode.__torch_dispatch__(op, (), args, kwargs)
+
+    def layout(self, node: fx.Node, like: TensorSpec) -> fx.Node:
+        """The same values with the strides of `like`."""
+        if self.fake(node).stride() == like.stride:
+            return node
+        where: dict[str, Any] = {"dtype": like.dtype, "device": like.device}
+        size, stride = ([*map(int, numbers)] for numbers in (like.size, like.stride))
+        empty = self.call(aten.empty_strided.default, size, stride, **where)
+        copy: fx.Node = self.call(aten.copy.default, empty, node)
+        return copy
