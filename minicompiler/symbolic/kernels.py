@@ -50,6 +50,10 @@ class _Body(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 STRUCTURED, COMPOSITE = _Body(), _Body()  # type: ignore[no-untyped-call]
+BODIES = {
+    "CompositeExplicitAutogradNonFunctional": STRUCTURED,
+    "CompositeExplicitAutograd": COMPOSITE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +71,22 @@ class Plan:
         return [t for t in flat if t is not None]
 
 
-def _body(func: OpOverload, key: Any, body: _Body) -> Run:
-    loops = torch.Tag.pointwise in func.tags and not _writes(func)
-
-    def run(args: Any, kwargs: Any, device: torch.device) -> Any:
-        _push_mode(body)
-        try:
-            out = func._op_dk(key, *args, **kwargs)
-            if loops and device.type == "cpu" and isinstance(out, torch.Tensor):
-                cast = cast_operands(args, out.dtype)
-                out = out if cast is None else func._op_dk(key, *cast, **kwargs)
-            return out
-        except Stop:
-            pass
-        finally:
-            _pop_mode()
-        return func(*args, **kwargs)
-
-    return run
+def _body(
+    func: OpOverload, key: Any, body: _Body, args: Any, kwargs: Any, device: torch.device
+) -> Any:
+    _push_mode(body)
+    try:
+        out = func._op_dk(key, *args, **kwargs)
+        loops = torch.Tag.pointwise in func.tags and not plan(func).writes
+        if loops and device.type == "cpu" and isinstance(out, torch.Tensor):
+            cast = cast_operands(args, out.dtype)
+            out = out if cast is None else func._op_dk(key, *cast, **kwargs)
+        return out
+    except Stop:
+        pass
+    finally:
+        _pop_mode()
+    return func(*args, **kwargs)
 
 
 def cast_operands(args: Sequence[Any], dtype: torch.dtype) -> list[Any] | None:
@@ -159,10 +161,9 @@ def from_aten(func: OpOverload) -> Run:
     """By the C++ body if there is one that allocates before it computes."""
     if func.namespace != "aten" or func.is_view:
         return partial(_meta, func)
-    if _has(func, "CompositeExplicitAutogradNonFunctional"):
-        return _body(func, torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional, STRUCTURED)
-    if _has(func, "CompositeExplicitAutograd"):
-        return _body(func, torch._C.DispatchKey.CompositeExplicitAutograd, COMPOSITE)
+    for key, body in BODIES.items():
+        if _has(func, key):
+            return partial(_body, func, getattr(torch._C.DispatchKey, key), body)
     if _writes(func) and all(r.alias_info is not None for r in func._schema.returns):
         return partial(_in_place, func)
     return partial(_meta, func)

@@ -127,11 +127,6 @@ def dot(device: Any, x: Tensor, y: Tensor) -> Tensor:
     return new((), x.dtype)
 
 
-def loss(device: Any, x: Tensor, y: Tensor, reduction: int = 1, *_: Any) -> Tensor:
-    each = loop(torch.result_type(x, y), x, y)
-    return each if reduction == 0 else new((), each.dtype)
-
-
 def alike(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Of losses whose kernels promote in part, and raise in backward at the latest."""
     if x.dtype != y.dtype:
@@ -150,7 +145,6 @@ RULES |= {
         ("std_mean.correction", "var_mean.correction"),
         lambda *args, **kwargs: (spread(*args, **kwargs), spread(*args, **kwargs)),
     ),
-    **dict.fromkeys(("mse_loss", "smooth_l1_loss"), loss),
     "huber_loss": lambda device, x, y, how=1, *_: cross_entropy(device, *alike(x, y), None, how),
     "huber_loss_backward": lambda device, grad, x, y, *_: loop(alike(x, y)[0].dtype, grad, x, y),
     "binary_cross_entropy": lambda device, x, y, *rest: cross_entropy(device, *alike(x, y), *rest),
