@@ -18,7 +18,8 @@ NAMES = """
     binary_cross_entropy binary_cross_entropy_backward binary_cross_entropy_with_logits
     frac logaddexp nansum count_nonzero count_nonzero.dim_IntList logsumexp roll take
     select_backward slice_backward std.correction std_mean.correction norm.Scalar
-    norm.ScalarOpt_dim celu mish heaviside
+    norm.ScalarOpt_dim celu mish heaviside gelu_backward deg2rad rad2deg isposinf isneginf
+    _safe_softmax _log_softmax_backward_data
 """
 # the bare formula: what torch wraps around it looks for symbols, and imports sympy for that
 RULES |= {op: in_float32(inspect.unwrap(decomposition_table[op])) for op in operators(NAMES)}

@@ -1,4 +1,4 @@
-"""Softmax, the normalizations, statistics, and their gradients.
+"""Softmax, statistics, the normalizations and their gradients.
 
 Statistics take two passes (mean, then squared distances from it), which is as accurate as eager's
 Welford. Gradients all have one shape: with y = (x - mean) * rstd and g the gradient of y,
@@ -24,13 +24,6 @@ def softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     return torch.div(e, e.sum(dim, keepdim=True))
 
 
-@rule("_safe_softmax")
-def safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tensor:
-    """Attention's: a row of minus infinities, all masked out, gives zeros and not NaN."""
-    hidden = torch.all(x == -math.inf, dim, keepdim=True)
-    return torch.where(hidden, 0.0, softmax(x, dim, False))
-
-
 @rule("_log_softmax", half=False)
 def log_softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     if x.numel() == 0:
@@ -42,11 +35,6 @@ def log_softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
 @rule("_softmax_backward_data", half=False)
 def softmax_backward(grad: Tensor, y: Tensor, dim: int, input_dtype: torch.dtype) -> Tensor:
     return (grad - (grad * y).sum(dim, keepdim=True)) * y
-
-
-@rule("_log_softmax_backward_data", half=False)
-def log_softmax_backward(grad: Tensor, y: Tensor, dim: int, input_dtype: torch.dtype) -> Tensor:
-    return grad - torch.exp(y) * grad.sum(dim, keepdim=True)
 
 
 # -------------------------------------------------------------------------------------- statistics

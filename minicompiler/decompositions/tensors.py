@@ -37,11 +37,7 @@ def _extreme(value: Rule, place: Rule) -> Rule:
     return f
 
 
-rule("isposinf")(lambda x: x == math.inf)
-rule("isneginf")(lambda x: x == -math.inf)
 rule("nan_to_num")(_nan_to_num)
-rule("deg2rad", half=False)(lambda x: x * (math.pi / 180))
-rule("rad2deg", half=False)(lambda x: x * (180 / math.pi))
 rule("xlogy.Tensor xlogy.Scalar_Other xlogy.Scalar_Self", half=False)(_xlogy)
 rule("trace")(lambda x: x.diagonal().sum())
 rule("max.dim")(_extreme(torch.amax, torch.argmax))
@@ -126,7 +122,7 @@ def _foreach(op: OpOverload, each: Rule) -> Rule:
         n = next(len(a) for a, many in zip(args, lists) if many)
         columns = [a if many else [a] * n for a, many in zip(args, lists)]
         if len(args) == 4 and isinstance(args[3], Tensor):  # a tensor of one scale a call
-            columns[3] = args[3].unbind(0)
+            columns[3] = [args[3][i] for i in range(n)]
         return [each(*row, **kwargs) for row in zip(*columns)]
 
     return f
