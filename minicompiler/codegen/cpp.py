@@ -28,6 +28,7 @@ from ..settings import config
 from ..symbolic.expr import Expr, product, sym
 from ..symbolic.printing import to_c
 from ..symbolic.ranges import bounds, index_range, simplify
+from ..symbolic.shapes import row_major
 from .cpp_loops import Axis, nest
 from .cpp_ops import (
     COMPARISONS,
@@ -41,7 +42,7 @@ from .cpp_ops import (
 )
 from .cpp_reduce import Accumulator
 from .source import KernelSource
-from .writer import Value, Writer, flat
+from .writer import Value, Writer
 
 if TYPE_CHECKING:
     from ..schedule.plan import Kernel, Plan
@@ -106,7 +107,8 @@ class CppWriter(Writer):
         # equal kernels have equal texts, so the names of buffers do not appear in it
         self.number = {node.name: k for k, node in enumerate(kernel.nodes)}
         self.nest = nest(kernel, self.layouts)
-        self.inside = flat([a.size for a in self.nest.inner], [a.symbol for a in self.nest.inner])
+        inner = self.nest.inner
+        self.inside = row_major([a.symbol for a in inner], [a.size for a in inner])
         self.work = product((*kernel.ranges, *kernel.folded))
         self.blocks: list[Block] = []
         self.depths: dict[Expr, int] = {}  # of the symbols that loops and indices define
@@ -410,7 +412,7 @@ class CppWriter(Writer):
                 self.line(f"{self.columns[node.name]}[{self.text(self.inside)}] += {value.text};")
                 continue
             if node.name in self.folds:
-                position = flat(self.kernel.folded, self.nest.folded)
+                position = row_major(self.nest.folded, self.kernel.folded)
                 at = f"int64_t({self.text(position)})" if self.folds[node.name].at else ""
                 self.line(self.folds[node.name].update("lane", value.text, at))
                 continue

@@ -1,7 +1,7 @@
 """What the writers of C++ and of Triton share: they are handlers under which bodies are read."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import torch
 from ..errors import Unsupported
 from ..ir.dtypes import visit
 from ..ir.nodes import NEUTRAL, Index
-from ..symbolic.expr import Expr, add_all, as_expr, product
+from ..symbolic.expr import Expr, as_expr
 from ..symbolic.ranges import Interval, simplify
 from .source import KernelSource
 
@@ -45,11 +45,6 @@ def neutral(kind: str, dtype: torch.dtype) -> Any:
     if dtype.is_floating_point:
         return -math.inf if low else math.inf
     return torch.iinfo(dtype).min if low else torch.iinfo(dtype).max
-
-
-def flat(sizes: Sequence[Expr], index: Sequence[Expr]) -> Expr:
-    """The row-major position of `index`."""
-    return add_all(i * product(sizes[k + 1 :]) for k, i in enumerate(index))
 
 
 class Writer:

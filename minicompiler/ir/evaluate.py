@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ..errors import InternalError
 from ..symbolic.expr import Const, Expr, Max, Min, sym
+from ..symbolic.fake import substitute
 from . import nodes as ir
 from .dtypes import visit
 from .ops import handling
@@ -69,11 +70,8 @@ class Memory:
 
     def argument(self, argument: Any) -> Any:
         """An argument of an ir.Extern, or an output, with the real thing in place of each name."""
-        if isinstance(argument, ir.BufferRef):
-            return self.view(argument.name, argument.layout)
-        if isinstance(argument, (list, tuple)):
-            return type(argument)(self.argument(a) for a in argument)
-        return self.number(argument)
+        refs = substitute(argument, ir.BufferRef, lambda ref: self.view(ref.name, ref.layout))
+        return substitute(refs, Expr, self.number)
 
 
 # ------------------------------------------------------------------------------------------ bodies

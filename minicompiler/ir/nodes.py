@@ -15,11 +15,12 @@ Names. Every operation defines new names. An operation that writes in place (`in
 name for the memory of an older one: from there on only the new name may be read.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from ..symbolic.expr import Expr, add_all, as_expr, product, sym
 
@@ -188,7 +189,7 @@ class Extern:
 
     def reads(self) -> list[BufferRef]:
         """Every buffer among the arguments, in order."""
-        return list(references((self.args, tuple(self.kwargs.values()))))
+        return references((self.args, self.kwargs))
 
 
 Operation: TypeAlias = Computed | Extern
@@ -234,10 +235,6 @@ def layout_of(tensor: torch.Tensor) -> Layout:
     return Layout(tensor.device, tensor.dtype, size, stride)
 
 
-def references(argument: Any) -> Iterator[BufferRef]:
-    """The BufferRefs inside an argument of an Extern."""
-    if isinstance(argument, BufferRef):
-        yield argument
-    elif isinstance(argument, (list, tuple)):
-        for item in argument:
-            yield from references(item)
+def references(arguments: Any) -> list[BufferRef]:
+    """The BufferRefs in nested arguments of an Extern, in order."""
+    return [x for x in tree_leaves(arguments) if isinstance(x, BufferRef)]

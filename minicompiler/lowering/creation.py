@@ -8,7 +8,7 @@ import torch
 from ..ir import ops
 from ..ir.nodes import Index, Value
 from ..symbolic.expr import as_expr
-from ..symbolic.shapes import contiguous_strides
+from ..symbolic.shapes import row_major
 from .lazy import Lazy
 from .pointwise import identity
 from .promotion import Number, cast, number
@@ -76,12 +76,11 @@ def random(
 ) -> Lazy:
     """Element i draws from seed k with its row-major position as offset."""
     load, out = seeds.loader(), spec()
-    strides = contiguous_strides(out.size)
     drawn = torch.int64 if kind == "randint" else torch.float32
 
     def inner(index: Index) -> Value:
-        position = sum((i * s for i, s in zip(index, strides)), as_expr(0))
-        value = ops.random(kind, load((as_expr(k),)), ops.index_expr(position, torch.int64))
+        position = ops.index_expr(row_major(index, out.size), torch.int64)
+        value = ops.random(kind, load((as_expr(k),)), position)
         return cast(value, drawn, dtype)
 
     return made(inner, seeds, weight=20)

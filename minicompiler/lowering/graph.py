@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch.utils._pytree import tree_leaves
 
 from ..errors import InternalError
 from ..ir import ops
@@ -99,15 +100,8 @@ def _settled(x: Any) -> Any:
 
 def _plain(val: Any, args: Any) -> bool:
     """Whether generated code can compute this: it knows every dtype, on one device."""
-    device = (val[0] if isinstance(val, (list, tuple)) else val).device
-
-    def fine(x: Any) -> bool:
-        if isinstance(x, (list, tuple)):
-            return all(map(fine, x))
-        return not isinstance(x, Lazy) or (x.dtype in SUPPORTED and x.device == device)
-
-    vals = val if isinstance(val, (list, tuple)) else (val,)
-    return fine(args) and all(v.dtype in SUPPORTED for v in vals)
+    found = [x for x in tree_leaves((val, args)) if isinstance(x, TensorSpec | Lazy)]
+    return len({x.device for x in found}) == 1 and all(x.dtype in SUPPORTED for x in found)
 
 
 def _checked(node: fx.Node, made: Any, val: Any) -> Any:

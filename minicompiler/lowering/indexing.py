@@ -14,14 +14,14 @@ import torch
 from ..ir import ops
 from ..ir.nodes import Index, Scatter
 from ..symbolic.expr import Expr, as_expr, max_, min_, sym
-from ..symbolic.ranges import index_range, proves_inside
+from ..symbolic.ranges import proves_inside
 from ..symbolic.shapes import broadcast_shapes
 from .lazy import COSTLY, Lazy, Loader, building, pointwise, written
 from .pointwise import masked_fill
 from .promotion import Number, cast, compute_dtype, number
 from .reshaping import axis
 from .table import aten, each, lowering, made, spec
-from .views import Size, broadcast_index, reshape, slice_
+from .views import Size, broadcast_index, points, reshape, slice_
 
 Position = Callable[[Index], Expr]
 INTEGERS = (torch.int64, torch.int32)
@@ -61,12 +61,11 @@ def position(x: Lazy, size: Expr, wrap: bool) -> Position:
     What the graph computes from a range is a place by itself: no load and no check.
     """
     load = x.loader()
-    symbols = [sym(f"k{d}") for d in range(x.ndim)]
+    symbols, known = points(x.size)
     with ops.handling(Arithmetic()):
-        known = load(tuple(symbols))
-    ranges = dict(zip(symbols, map(index_range, x.size)))
-    if known is not None and proves_inside(known, size, ranges):
-        found: Expr = known
+        place = load(symbols)
+    if place is not None and proves_inside(place, size, known):
+        found: Expr = place
         return lambda index: found.subs(dict(zip(symbols, index)))
 
     def at(index: Index) -> Expr:

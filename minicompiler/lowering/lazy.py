@@ -11,7 +11,7 @@ bodies that exist, whose operations may come earlier in the program.
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import torch
@@ -21,8 +21,9 @@ from ..ir import nodes as ir
 from ..ir import ops
 from ..report.record import current as record
 from ..symbolic.expr import product
+from ..symbolic.ranges import simplify
 from ..symbolic.shapes import TensorSpec, contiguous_strides
-from .views import Size, View, broadcast_index
+from .views import Size, View, broadcast_index, points, reshape
 
 Loader: TypeAlias = Callable[[ir.Index], ir.Value]
 Origins: TypeAlias = dict[fx.Node, None]  # an ordered set
@@ -83,18 +84,30 @@ class Lazy:
 
     def through(self, view: View) -> "Lazy":
         """This tensor behind one more view."""
-        joined = self.views[-1].then(view) if self.views else None
-        views = (*self.views, view) if joined is None else (*self.views[:-1], joined)
-        return Lazy(self.box, view.size, views)
+        before = self.views
+        if view.old and before and (old := before[-1].old):
+            view, before = reshape(old, view.size), before[:-1]
+        return Lazy(self.box, view.size, (*before, view))
+
+    def place(self, index: ir.Index) -> ir.Index:
+        """Where in the box element `index` lies."""
+        for view in reversed(self.views):
+            index = view.at(index)
+        return index
 
     def strided(self) -> ir.BufferRef | None:
         """This tensor as strides over its buffer; None without a buffer or such strides."""
-        if self.box.ref is None:
+        ref = self.box.ref
+        if ref is None or not self.views:
+            return ref
+        symbols, known = points(self.size)
+        place = simplify(ref.layout.index(self.place(symbols)), known)
+        stride = tuple(place.subs({symbol: symbol + 1}) - place for symbol in symbols)
+        if any(not step.free.isdisjoint(symbols) for step in stride):
             return None
-        layout: ir.Layout | None = self.box.ref.layout
-        for view in self.views:
-            layout = view.layout(layout) if layout is not None else None
-        return None if layout is None else ir.BufferRef(self.box.ref.name, layout)
+        start = place.subs(dict.fromkeys(symbols, 0))
+        layout = replace(ref.layout, size=self.size, stride=stride, offset=start)
+        return ir.BufferRef(ref.name, layout)
 
     def loader(self, size: Size | None = None) -> Loader:
         """How to read an element, as things are now; with `size`, broadcast to that."""
@@ -110,8 +123,7 @@ class Lazy:
         return lambda index: load(broadcast_index(index, own))
 
     def _load(self) -> Loader:
-        ref, views = self.strided(), self.views[::-1]
-        if ref is not None:
+        if ref := self.strided():
             name, layout = ref.name, ref.layout
             return lambda index: ops.load(name, layout.index(index))
         if self.box.ref is not None:
@@ -119,13 +131,7 @@ class Lazy:
         else:
             assert isinstance(self.box.loop, ir.Pointwise)
             base = self.box.loop.inner
-
-        def load(index: ir.Index) -> ir.Value:
-            for view in views:
-                index = view.at(index)
-            return base(index)
-
-        return load
+        return lambda index: base(self.place(index))
 
 
 def in_memory(ref: ir.BufferRef, stride: Size | None = None) -> Lazy:

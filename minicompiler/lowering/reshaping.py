@@ -99,22 +99,6 @@ def unfold(x: Lazy, dimension: int, size: Int, step: Int) -> Lazy:
     return x.through(views.unfold(x.size, dim, as_expr(size), as_expr(step), out[dim]))
 
 
-@lowering(aten.split.Tensor, aten.split_with_sizes.default, view=True)
-def split(x: Lazy, sizes: Any, dim: int = 0) -> Any:
-    at = axis(dim, x.ndim)
-    lengths = [piece.size[at] for piece in spec()]
-    starts = itertools.accumulate(lengths, initial=as_expr(0))
-    one = as_expr(1)
-    return tuple(
-        x.through(views.slice_(x.size, at, start, one, n)) for start, n in zip(starts, lengths)
-    )
-
-
-@lowering(aten.unbind.int, view=True)
-def unbind(x: Lazy, dim: int = 0) -> Any:
-    return tuple(select(x, dim, i) for i, _ in enumerate(spec()))
-
-
 @lowering(aten.as_strided.default, view=True)
 def as_strided(
     x: Lazy, size: Sequence[Int], stride: Sequence[Int], storage_offset: Int | None = None

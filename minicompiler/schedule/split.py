@@ -12,6 +12,7 @@ import torch
 from ..ir import nodes, ops
 from ..ir.nodes import Computed, Index, Layout, Operation, Program, Reduction, Value
 from ..symbolic.expr import as_expr, product
+from ..symbolic.shapes import contiguous_strides
 
 FILL = {"cuda": 512, "cpu": 64}  # workers that keep a large GPU, or a processor, busy
 LEAST = {"cuda": 4096, "cpu": 16384}  # elements that a piece has at least
@@ -52,8 +53,7 @@ def _split(operation: Operation) -> list[Operation]:
     each = (length + (parts - 1)) // parts
     folded = (*loop.folded[:dim], each, *loop.folded[dim + 1 :])
     size = (*loop.ranges, as_expr(parts))
-    strides = tuple(product(size[k + 1 :]) for k in range(len(size)))
-    layout = Layout(loop.device, loop.dtype, size, strides)
+    layout = Layout(loop.device, loop.dtype, size, contiguous_strides(size))
     name = f"{operation.name}_parts"
 
     def piece(index: Index, inside: Index) -> Value:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from .expr import Const, Expr, ExprLike, as_expr, max_, product
+from .expr import Const, Expr, ExprLike, add_all, as_expr, max_, product
 
 Sizes = tuple[Expr, ...]
 
@@ -56,6 +56,11 @@ def contiguous_strides(size: Sequence[ExprLike]) -> Sizes:
         # a symbolic size is at least 2, as 0 and 1 specialise
         step = step * (max_(n, 1) if n.is_const else n)
     return tuple(reversed(strides))
+
+
+def row_major(index: Sequence[ExprLike], size: Sequence[ExprLike]) -> Expr:
+    """The position of element `index` among those of a contiguous tensor."""
+    return add_all(i * s for i, s in zip(index, contiguous_strides(size)))
 
 
 def same_places(size: Sizes, stride: Sequence[ExprLike], other: Sequence[ExprLike]) -> bool:

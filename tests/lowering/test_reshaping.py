@@ -29,7 +29,7 @@ def view_chains(draw):
         d = draw(st.integers(-n, n - 1)) if n else 0
         options = ["unsqueeze", "flatten"]
         options += ["permute", "slice", "squeeze", "expand", "flip"] if n else []
-        options += ["split", "unfold"] if n and y.shape[d] else []
+        options += ["unfold"] if n and y.shape[d] else []
         options += ["select"] if n and y.shape[d] > 0 else []
         options += ["transpose", "diagonal"] if n > 1 else []
         kind = draw(st.sampled_from(options))
@@ -50,8 +50,6 @@ def view_chains(draw):
                 step = f".expand({[3 if m == 1 else m for m in y.shape]})"
             case "flip":
                 step = f".flip({d})"
-            case "split":
-                step = f".split({draw(st.integers(1, 3))}, {d})[-1]"
             case "unfold":
                 window = draw(st.integers(1, y.shape[d]))
                 step = f".unfold({d}, {window}, {draw(st.integers(1, 2))})"
@@ -104,12 +102,6 @@ def test_as_strided():
         check(lambda x: f(x * 2), torch.rand(4))
         check(f, torch.rand(5)[1:], fallbacks=int(f(torch.arange(4))[0] == 0))
     check(lambda x: (x * 2).t().as_strided((3, 2), (1, 3)).exp(), torch.rand(2, 3))
-
-
-def test_views_by_parts():
-    x = torch.rand(6, 4)
-    check(lambda x: torch.unbind(x, 1)[2] + torch.split(x, [1, 5])[1].sum(), x, rtol=1e-6)
-    check(lambda x: torch.chunk(x, 4)[2].exp(), x, rtol=1e-6)
 
 
 @quick
