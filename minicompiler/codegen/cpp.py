@@ -100,7 +100,7 @@ def smaller(a: str, b: object) -> str:
 class CppWriter(Writer):
     """Writes one function; Unsupported for a dtype or an op that has no C++ form."""
 
-    types, printed = TYPES, staticmethod(to_c)
+    types, printed, literal = TYPES, staticmethod(to_c), staticmethod(literal)
 
     def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
         super().__init__(kernel, plan)
@@ -426,7 +426,7 @@ class CppWriter(Writer):
             self.line(f"{kept} = {value.text};")
         if name in kernel.internal:
             return
-        target = f"{self.pointers[kernel.memory(name)]}[{self.text(place)}]"
+        target = f"{self.pointer(name)}[{self.text(place)}]"
         if sign == "+=" and value.dtype in (torch.bfloat16, torch.float16, torch.bool):
             raise Unsupported(f"C++ for adding {value.dtype} where indices say")
         self.line(f"{target} {sign} {value.text};")
@@ -473,9 +473,6 @@ class CppWriter(Writer):
             text = f"{self.mask.text} ? {text} : {literal(0, dtype)}"
             depth = max(depth, self.mask.depth)
         return self.let(text, dtype, depth)
-
-    def literal(self, value: Any, dtype: torch.dtype) -> str:
-        return literal(value, dtype)
 
     def from_index(self, expr: Expr, dtype: torch.dtype) -> Value:
         of, text = torch.int64, self.text(expr)

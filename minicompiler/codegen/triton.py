@@ -23,11 +23,11 @@ import torch
 from ..errors import Unsupported
 from ..ir import ops
 from ..ir.dtypes import visit
-from ..ir.nodes import POSITIONS, Computed, Extern, Index, Reduction, Scatter
+from ..ir.nodes import POSITIONS, Computed, Extern, Reduction, Scatter
 from ..ir.ops import result_dtype
 from ..symbolic.expr import Expr, Symbol, product, sym
 from ..symbolic.printing import to_triton
-from ..symbolic.ranges import index_range, simplify
+from ..symbolic.ranges import index_range, simplify, unflattened
 from .source import KernelSource
 from .writer import INFIX, Value, Writer, neutral
 
@@ -105,8 +105,8 @@ class TritonWriter(Writer):
         self.again = self.nodes  # of an earlier pass
         self.xnumel, self.rnumel = product(kernel.ranges), product(kernel.folded)
         self.ranges |= {X: index_range(self.xnumel), R: index_range(self.rnumel)}
-        self.index = self.unflattened(X, kernel.ranges)
-        self.folded = self.unflattened(R, kernel.folded)
+        self.index = unflattened(X, kernel.ranges, self.ranges)
+        self.folded = unflattened(R, kernel.folded, self.ranges)
         self.persistent = int(self.rnumel) <= PERSISTENT
 
     # ---------------------------------------------------------------------------------- the module
@@ -346,11 +346,3 @@ class TritonWriter(Writer):
         bits = f"tl.int{8 * last.itemsize}"
         text = OPS[name].format(*texts, all=", ".join(texts), bits=bits)
         return self.let(text, result_dtype(name, *(v.dtype for v in operands)))
-
-    def unflattened(self, at: Expr, sizes: Sequence[Expr]) -> Index:
-        """The index along each of `sizes` of the row-major position `at`."""
-        places = [at // product(sizes[k + 1 :]) for k in range(len(sizes))]
-        places = [
-            place % size if k else place for k, (place, size) in enumerate(zip(places, sizes))
-        ]
-        return tuple(simplify(place, self.ranges) for place in places)

@@ -7,6 +7,7 @@ is where eager rounds. `NotImplemented` says that this call stays as it is.
 """
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
@@ -69,14 +70,11 @@ def named_rules(module: dict[str, Any]) -> None:
             rule(name, half=False)(f)
 
 
-def fold(x: Tensor, dims: list[int], keepdim: bool = False) -> Tensor:
+def fold(x: Tensor, dims: list[int]) -> Tensor:
     """Sum over `dims`; over none is x itself (`x.sum([])` would fold everything)."""
-    return x.sum(dims, keepdim=keepdim) if dims else x
+    return x.sum(dims) if dims else x
 
 
 def count(x: Tensor, dims: list[int] | None) -> int:
     """How many elements a reduction over `dims` folds (None or []: all)."""
-    n = 1
-    for d in dims if dims else range(x.ndim):
-        n = n * (x.shape[d] if x.ndim else 1)
-    return n
+    return math.prod(x.shape[d] for d in dims or range(x.ndim)) if x.ndim else 1

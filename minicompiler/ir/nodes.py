@@ -22,7 +22,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import torch
 from torch.utils._pytree import tree_leaves
 
-from ..symbolic.expr import Expr, add_all, as_expr, product, sym
+from ..symbolic.expr import Expr, add_all, as_expr, sym
+from ..symbolic.shapes import Sized
 
 Index: TypeAlias = tuple[Expr, ...]
 Value: TypeAlias = Any  # whatever the current handler makes of a value; bodies only pass it on
@@ -32,7 +33,7 @@ NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}  # what a fold of not
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Sized):
     """`size`, `stride` and `offset` in elements; offset counts from the buffer's data pointer."""
 
     device: torch.device
@@ -46,10 +47,6 @@ class Layout:
         return add_all([self.offset, *(i * s for i, s in zip(index, self.stride))])
 
     @property
-    def ndim(self) -> int:
-        return len(self.size)
-
-    @property
     def span(self) -> int | None:
         """Elements from the data pointer to past the last one; None where sizes are symbols."""
         if not all(e.is_const for e in (*self.size, *self.stride, self.offset)):
@@ -57,14 +54,6 @@ class Layout:
         if any(n == 0 for n in self.size):
             return 0
         return int(self.index(tuple(n - 1 for n in self.size))) + 1
-
-    @property
-    def numel(self) -> Expr:
-        return product(self.size)
-
-    @property
-    def nbytes(self) -> int:
-        return int(self.numel) * self.dtype.itemsize
 
 
 @dataclass(frozen=True, slots=True)

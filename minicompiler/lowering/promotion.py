@@ -25,13 +25,6 @@ SUPPORTED = frozenset(
 )
 
 
-def number_dtype(x: Number) -> torch.dtype:
-    """The dtype that a Python number counts as."""
-    if isinstance(x, float):
-        return torch.get_default_dtype()
-    return torch.bool if isinstance(x, bool) else torch.int64
-
-
 def kind(dtype: torch.dtype) -> int:
     """bool, integer, float: 0, 1, 2."""
     return 2 if dtype.is_floating_point else 0 if dtype == torch.bool else 1
@@ -42,7 +35,9 @@ def result_type(operands: Iterable[Operand]) -> torch.dtype:
     categories: list[torch.dtype | None] = [None, None, None]
     for x in operands:
         at = 2 if not isinstance(x, Lazy) else 1 if x.ndim == 0 else 0
-        dtype = x.dtype if isinstance(x, Lazy) else number_dtype(x)
+        dtype = torch.int64  # of a size
+        if not isinstance(x, Expr):
+            dtype = x.dtype if isinstance(x, Lazy) else torch.result_type(x, x)
         before = categories[at]
         categories[at] = dtype if before is None else torch.promote_types(before, dtype)
     result: torch.dtype | None = None

@@ -35,9 +35,8 @@ FORMS = frozenset(
 def forms(name: str) -> list[OpOverload]:
     """The overloads of an ATen operator that are functions of tensors and give tensors."""
     packet = getattr(aten, name, None)
-    found = (
-        [getattr(packet, form) for form in packet.overloads() if form in FORMS] if packet else []
-    )
+    names = FORMS.intersection(packet.overloads()) if packet else ()
+    found = [getattr(packet, form) for form in names]
     return [op for op in found if any("Tensor" in str(r.type) for r in op._schema.returns)]
 
 

@@ -1,11 +1,12 @@
 """Views as index functions: a view says where in its source each of its elements lies."""
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..ir.nodes import Index
 from ..symbolic.expr import Expr, as_expr, sym
-from ..symbolic.ranges import Interval, index_range, simplify
+from ..symbolic.ranges import Interval, unflattened, within
 from ..symbolic.shapes import row_major
 
 ZERO = as_expr(0)
@@ -68,22 +69,19 @@ def unfold(size: Size, dim: int, window: Expr, step: Expr, length: Expr) -> View
     )
 
 
+@functools.lru_cache(1 << 12)
 def reshape(old: Size, new: Size) -> View:
     """The same elements in the same row-major order, as another size."""
     if old == new:
         return View(new, lambda i: i)
     symbols, known = points(new)
-    rest, at = row_major(symbols, new), list[Expr]()
-    empty = any(n == 0 for n in (*old, *new))  # then nobody asks for an element
-    for n in reversed(() if empty else old[1:]):
-        at.append(simplify(rest % n, known))
-        rest = simplify(rest // n, known)
-    places = (ZERO,) * len(old) if empty else (rest, *reversed(at))[: len(old)]
+    places = (ZERO,) * len(old)  # nobody asks for an element where there is none
+    if 0 not in old:
+        places = unflattened(row_major(symbols, new), old, known)
     return View(new, lambda i: tuple(e.subs(dict(zip(symbols, i))) for e in places), old)
 
 
 def points(size: Size) -> tuple[Index, dict[Expr, Interval]]:
-    """Symbols for an index into `size`, and what is known of them, and of the sizes."""
+    """Symbols for an index into `size`, and what is known of them."""
     symbols = tuple(sym(f"v{d}") for d in range(len(size)))
-    known = {s: Interval(2) for n in size for s in n.free}  # 0 and 1 are never symbols
-    return symbols, known | dict(zip(symbols, map(index_range, size)))
+    return symbols, within(symbols, size)

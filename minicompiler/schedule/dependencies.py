@@ -78,21 +78,12 @@ def _computed(operation: Computed, layouts: dict[str, Layout], commits: bool) ->
 
 def _extern(operation: Extern) -> Dependencies:
     target = operation.target
-    arguments = target._schema.arguments
-    given = dict(zip((a.name for a in arguments), operation.args)) | operation.kwargs
-    written = tuple(
-        ref.name
-        for a in arguments
-        if a.name in given and a.alias_info is not None and a.alias_info.is_write
-        for ref in references(given[a.name])
-    )
     return Dependencies(
         operation,
         {ref.name: {None} for ref in operation.reads()},
-        {name: {None} for name in (*operation.names, *written) if name is not None},
-        written,
-        torch.Tag.nondeterministic_seeded in target.tags or "random" in str(target),
-        operation.kind == "fallback",
+        {name: {None} for name in operation.names if name is not None},
+        ordered=torch.Tag.nondeterministic_seeded in target.tags or "random" in str(target),
+        fails=operation.kind == "fallback",
     )
 
 

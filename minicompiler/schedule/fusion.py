@@ -310,7 +310,7 @@ class Fusion:
         return name not in self.outputs and all(group.own >> k & 1 for k in readers)
 
     def bytes(self, name: str) -> int:
-        return self.layouts[name].nbytes
+        return int(self.layouts[name].nbytes)
 
     # --------------------------------------------------------------------------------------- groups
 

@@ -35,7 +35,7 @@ class Memory:
 
     @property
     def bytes(self) -> int:
-        return self.layout.nbytes
+        return int(self.layout.nbytes)
 
 
 class MemoryPlan:

@@ -5,15 +5,17 @@ into pieces that fit one another, and a loop over `ranges` that folds `folded` i
 over `ranges + folded`. Where the orders differ, `permutation` finds the one that fits.
 """
 
-from collections.abc import Sequence
+import functools
 from dataclasses import dataclass
 from functools import cached_property
 
 from ..ir.nodes import Index
-from ..symbolic.expr import Expr, add_all, as_expr, product, sym
-from ..symbolic.ranges import Interval, index_range
+from ..symbolic.expr import Expr, as_expr, product, sym
+from ..symbolic.ranges import Interval, unflattened, within
+from ..symbolic.shapes import row_major
 
 Sizes = tuple[Expr, ...]
+Renaming = dict[Expr, Expr]  # the symbols of a space in terms of those of another
 
 
 @dataclass(frozen=True)
@@ -45,22 +47,18 @@ class Space:
 
     @cached_property
     def limits(self) -> dict[Expr, Interval]:
-        return dict(zip(self.symbols, map(index_range, self.sizes)))
+        return within(self.symbols, self.sizes)
+
+    def named(self, other: "Space") -> Renaming:
+        """The symbols of a space that visits the same points, in terms of these."""
+        outer = _renamed(other.x, other.ranges, self.x, self.ranges)
+        return outer | _renamed(other.y, other.folded, self.y, self.folded)
 
 
-Renaming = dict[Expr, Expr]  # the symbols of a space in terms of those of another
-
-
-Cut = tuple[list[int], list[int], Sizes]
-
-
-def refined(a: Sizes, b: Sizes) -> Cut | None:
-    """The sizes into which both cut, and into how many each size of a and of b is cut.
-
-    None where no cut fits: then the two do not visit the same points in the same order.
-    """
+def refined(a: Sizes, b: Sizes) -> Sizes | None:
+    """The sizes into which both cut; None where no cut fits: then the two do not visit the same
+    points in the same order."""
     left, right = list(a), list(b)
-    counts = [0] * len(a), [0] * len(b)
     pieces: list[Expr] = []
     while left or right:
         for sizes in (left, right):
@@ -73,20 +71,15 @@ def refined(a: Sizes, b: Sizes) -> Cut | None:
         if p % piece != 0:
             return None
         pieces.append(piece)
-        counts[0][len(left) - 1] += 1
-        counts[1][len(right) - 1] += 1
         left[-1], right[-1] = p // piece, q // piece
-    return None if left or right else (*counts, tuple(reversed(pieces)))
+    return None if left or right else tuple(reversed(pieces))
 
 
-def renaming(symbols: Index, counts: Sequence[int], new: Index, sizes: Sizes) -> Renaming:
-    """Each of `symbols` as the row-major position within its share of `new`."""
-    table, start = {}, 0
-    for symbol, count in zip(symbols, counts):
-        share = range(start, start + count)
-        table[symbol] = add_all(new[k] * product(sizes[k + 1 : start + count]) for k in share)
-        start += count
-    return table
+@functools.lru_cache(1 << 12)
+def _renamed(symbols: Index, sizes: Sizes, new: Index, pieces: Sizes) -> Renaming:
+    """Each of `symbols`, an index into `sizes`, by the new ones, an index into their `pieces`."""
+    place = row_major(new, pieces)
+    return dict(zip(symbols, unflattened(place, sizes, within(new, pieces))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,24 +105,20 @@ def joined(a: Space, b: Space) -> Joined | None:
         over, under = refined(a.ranges, b.ranges), refined(a.folded, b.folded)
         if over is None or under is None:
             return None
-        space = Space(over[2], under[2] or (one if a.folded else ()))
-        first, second = (
-            renaming(s.x, outer, space.x, space.ranges)
-            | renaming(s.y, inner, space.y, space.folded)
-            for s, outer, inner in ((a, over[0], under[0]), (b, over[1], under[1]))
-        )
-        return Joined(space, first, second)
+        space = Space(over, under or (one if a.folded else ()))
+        return Joined(space, space.named(a), space.named(b))
     rows = a.numel != b.numel
-    cut = refined(a.ranges, b.ranges if rows else b.sizes)
-    if cut is None:
+    pieces = refined(a.ranges, b.ranges if rows else b.sizes)
+    if pieces is None:
         return None
-    mine, theirs, pieces = cut
-    outer = sum(theirs[: len(b.ranges)])
-    space = Space(pieces[:outer], b.folded if rows else pieces[outer:] or one)
-    table = renaming(b.symbols[: len(theirs)], theirs, space.symbols, space.sizes)
     if rows:
-        table |= dict(zip(b.y, space.y))
-    return Joined(space, renaming(a.x, mine, space.symbols, space.sizes), table, rows)
+        space = Space(pieces, b.folded)
+        return Joined(space, _renamed(a.x, a.ranges, space.x, pieces), space.named(b), rows)
+    outer = 0  # pieces of the ranges of b
+    while product(pieces[:outer]) != product(b.ranges):
+        outer += 1
+    space = Space(pieces[:outer], pieces[outer:] or one)
+    return Joined(space, _renamed(a.x, a.ranges, space.symbols, space.sizes), space.named(b))
 
 
 def permutation(steps: list[int], target: list[int]) -> list[int]:

@@ -7,7 +7,7 @@ within the given ranges, each with its condition beside it. A symbol without a r
 import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -34,6 +34,21 @@ def index_range(size: ExprLike) -> Interval:
     """Of a loop index over `size` elements."""
     last = as_expr(size) - 1
     return Interval(0, int(last) if last.is_const else last)
+
+
+def within(symbols: Sequence[Expr], sizes: Sequence[Expr]) -> dict[Expr, Interval]:
+    """What is known of an index into `sizes`, and of these: 0 and 1 are never symbols."""
+    known = {s: Interval(2) for n in sizes for s in n.free}
+    return known | dict(zip(symbols, map(index_range, sizes)))
+
+
+def unflattened(place: Expr, sizes: Sequence[Expr], ranges: Ranges) -> tuple[Expr, ...]:
+    """The index along each of `sizes` (none is 0) of a row-major place within them."""
+    index: list[Expr] = []
+    for n in reversed(sizes[1:]):
+        index.append(simplify(place % n, ranges))
+        place = simplify(place // n, ranges)
+    return (place, *reversed(index))[: len(sizes)]
 
 
 def bounds(e: Expr, ranges: Ranges) -> Interval:

@@ -5,21 +5,17 @@ from dataclasses import dataclass
 
 import torch
 
-from .expr import Const, Expr, ExprLike, add_all, as_expr, max_, product
+from .expr import Const, Expr, ExprLike, add_all, as_expr, product
 
 Sizes = tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TensorSpec:
-    """A strided tensor without its memory. Sizes, strides and offset count elements."""
+class Sized:
+    """What follows from a size."""
 
-    dtype: torch.dtype
-    device: torch.device
+    __slots__ = ()
     size: Sizes
-    stride: Sizes
-    offset: Expr = Const(0)
-    requires_grad: bool = False
+    dtype: torch.dtype
 
     @property
     def ndim(self) -> int:
@@ -33,6 +29,18 @@ class TensorSpec:
     def nbytes(self) -> Expr:
         """Of the elements, not of the storage."""
         return self.numel * self.dtype.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec(Sized):
+    """A strided tensor without its memory. Sizes, strides and offset count elements."""
+
+    dtype: torch.dtype
+    device: torch.device
+    size: Sizes
+    stride: Sizes
+    offset: Expr = Const(0)
+    requires_grad: bool = False
 
     def __repr__(self) -> str:
         name = str(self.dtype).removeprefix("torch.")
@@ -53,8 +61,7 @@ def contiguous_strides(size: Sequence[ExprLike]) -> Sizes:
     step: Expr = Const(1)
     for n in map(as_expr, reversed(size)):
         strides.append(step)
-        # a symbolic size is at least 2, as 0 and 1 specialise
-        step = step * (max_(n, 1) if n.is_const else n)
+        step = step if n == 0 else step * n
     return tuple(reversed(strides))
 
 
