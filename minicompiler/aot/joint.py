@@ -6,6 +6,7 @@ grad, version errors, hooks, autograd.Function, checkpointing.
 """
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -206,13 +207,11 @@ class _Trace:
         return len(self.results) - 1
 
     def _outputs(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
-        sharing: dict[int, dict[int, Fake]] = {}
-        for o in outputs:
-            if isinstance(o, Fake):
-                sharing.setdefault(storage(o), {})[id(o)] = o
+        fakes = {id(o): o for o in outputs if isinstance(o, Fake)}
+        sharing = Counter(map(storage, fakes.values()))
         return tuple(self._output(o, sharing) for o in outputs)
 
-    def _output(self, o: Any, sharing: dict[int, dict[int, Fake]]) -> Output:
+    def _output(self, o: Any, sharing: Counter[int]) -> Output:
         if not isinstance(o, Tensor):
             return Constant(o)
         assert isinstance(o, Fake), "a real tensor left a graph of fakes"
@@ -233,7 +232,7 @@ class _Trace:
             place = ([*o.shape], [*o.stride()], o.storage_offset() - x.storage_offset())
             strided = (Step(aten.as_strided.default, place),)
             return View(Input(i), strided, x.requires_grad and not o.requires_grad)
-        if len(sharing[storage(o)]) == 1:
+        if sharing[storage(o)] == 1:
             return Fresh(self._result(o))
         root = self.functional.home(o)[0].root
         if o is root:
