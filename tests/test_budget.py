@@ -71,7 +71,7 @@ def test_faults_are_found(tmp_path: Path):
 
 
 def test_the_compiler_may_have_15000_lines():
-    assert sum(budget.COMPILER.values()) == 15_000
+    assert sum(budget.COMPILER.values()) <= 15_000
 
 
 def test_this_tree_is_within_its_budget():
