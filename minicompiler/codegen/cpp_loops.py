@@ -13,7 +13,7 @@ from ..ir import ops
 from ..ir.dtypes import Recorder, visit
 from ..ir.nodes import Index, Layout, Reduction, Scatter
 from ..symbolic.expr import Expr, polynomial, product, sym
-from ..symbolic.ranges import Interval, index_range, simplify
+from ..symbolic.ranges import Interval, index_range, simplify, unflattened
 
 if TYPE_CHECKING:
     from ..schedule.plan import Kernel
@@ -193,7 +193,6 @@ def _joined(
     for number, group in enumerate(groups):
         new = Axis(sym(f"{letter}{number}"), product(a.size for a in group))
         made.append(new)
-        for k, a in enumerate(group):
-            step = product(b.size for b in group[k + 1 :])
-            table[a.symbol] = new.symbol // step % a.size if k else new.symbol // step
+        places = unflattened(new.symbol, [a.size for a in group], _limits([new]))
+        table |= zip((a.symbol for a in group), places)
     return made

@@ -34,14 +34,8 @@ def zeros(*_: Any, **__: Any) -> Lazy:
     return constant(0)
 
 
-@lowering("ones", "ones_like", "new_ones")
-def ones(*_: Any, **__: Any) -> Lazy:
-    return constant(1)
-
-
-@lowering("scalar_tensor")
-def scalar_tensor(value: Number, **_: Any) -> Lazy:
-    return constant(value)
+lowering("ones", "ones_like", "new_ones")(lambda *_, **__: constant(1))
+lowering("scalar_tensor")(lambda value, **_: constant(value))
 
 
 @lowering("fill")

@@ -10,7 +10,6 @@ from torch import fx
 from torch.utils._pytree import tree_leaves
 
 from ..errors import InternalError
-from ..ir import ops
 from ..ir.dtypes import Recorder, visit
 from ..ir.nodes import BufferRef, Computed, Layout, Program, layout_of, variables
 from ..ir.ops import handling
@@ -20,9 +19,9 @@ from ..symbolic.expr import Expr, as_expr
 from ..symbolic.shapes import TensorSpec
 from . import creation, indexing, lazy, pointwise, reductions, reshaping  # noqa: F401
 from .externs import call, is_extern, reference, stored
-from .lazy import Box, Lazy, building, building_program, generated, in_memory
+from .lazy import Box, Lazy, building, building_program, in_memory
 from .promotion import SUPPORTED, cast
-from .table import BY_NAME, LOWERINGS, VIEWS, aten, spec
+from .table import BY_NAME, LOWERINGS, VIEWS, aten
 
 # every operator that some lowering above is registered for
 KNOWN = frozenset(LOWERINGS)
@@ -61,11 +60,8 @@ def _placeholder(node: fx.Node) -> Any:
 
 
 def _constant(node: fx.Node, tensor: torch.Tensor) -> Lazy:
-    """A tensor that the graph holds; a scalar of the CPU becomes a number in the loops."""
-    layout, dtype = layout_of(tensor), tensor.dtype
-    if tensor.ndim == 0 and tensor.device.type == "cpu" and dtype in SUPPORTED:
-        value = tensor.item()
-        return generated(lambda index: ops.constant(value, dtype), like=spec(), weight=0)
+    """A tensor that the graph holds; of one element it is a number, since tracing."""
+    layout = layout_of(tensor)
     building().program.constants[node.name] = tensor
     return in_memory(BufferRef(node.name, layout), layout.stride)
 

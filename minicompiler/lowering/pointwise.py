@@ -132,14 +132,8 @@ def sub(x: Operand, other: Operand, alpha: Number = 1) -> Any:
     return row("sub")(x, other) if alpha == 1 else _scaled(x, other, -alpha)
 
 
-@lowering("rsub")
-def rsub(x: Operand, other: Operand, alpha: Number = 1) -> Any:
-    return sub(other, x, alpha)
-
-
-@lowering("mul")
-def mul(x: Operand, other: Operand) -> Any:
-    return row("mul", exact=True)(x, other)
+lowering("rsub")(lambda x, other, alpha=1: sub(other, x, alpha))
+lowering("mul")(row("mul", exact=True))
 
 
 @lowering("div")
