@@ -18,11 +18,11 @@ COMPILER = {
     "capture": 4888,
     "symbolic": 1171,
     "aot": 1308,
-    "decompositions": 762,
+    "decompositions": 761,
     "ir": 765,
-    "lowering": 1192,
+    "lowering": 1180,
     "schedule": 1049,
-    "codegen": 1644,
+    "codegen": 1643,
     "runtime": 1589,
 }
 BESIDES = {"report": 700, "tools": 2500}
