@@ -20,7 +20,7 @@ COMPILER = {
     "aot": 1308,
     "decompositions": 761,
     "ir": 765,
-    "lowering": 1180,
+    "lowering": 1182,
     "schedule": 1049,
     "codegen": 1643,
     "runtime": 1589,
