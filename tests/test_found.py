@@ -253,3 +253,26 @@ def test_an_extreme_of_nothing_is_no_fault_of_ours(fold: Callable[..., Any]) -> 
         check_against_eager(lambda x: fold(x) * 2, torch.empty(0, 3))
         check_against_eager(lambda x: fold(x[:, :0]) + x.sum(), torch.ones(2, 3))
     assert not said
+
+
+@pytest.mark.parametrize("caught", [False, True])
+def test_a_graph_that_raises_has_drawn_what_eager_draws(caught: bool) -> None:
+    def picked(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+        dropped = torch.nn.functional.dropout(x, 0.5)
+        if not caught:
+            return dropped[i] + torch.rand(3)
+        try:
+            return dropped[i] + torch.rand(3)
+        except IndexError:
+            return dropped
+
+    seen: list[Any] = []
+    for fn in (picked, minicompiler.compile(picked, options={"fallback_random": True})):
+        torch.manual_seed(0)
+        for i in (1, 9, 2):
+            try:
+                seen.append(fn(torch.ones(3), torch.tensor([i, 0, 0])).tolist())
+            except IndexError:
+                seen.append("out of range")
+        seen.append(torch.rand(1).item())
+    assert seen[:4] == seen[4:]

@@ -39,6 +39,20 @@ def test_an_input_and_what_is_returned_are_never_written_over() -> None:
     assert not steps(plan, Reuse)
 
 
+def test_what_an_unknown_operator_has_seen_is_not_handed_on() -> None:
+    """Nor is what it returned, which may be a view of it."""
+
+    def f(x, w):
+        seen = torch.linalg.svdvals(torch.tan(x @ w)).sum()
+        return torch.sin(torch.tanh((x + seen) @ w) @ w) @ w
+
+    plan = planned(f, randn(8, 8), randn(8, 8))
+    called = [step.extern for step in steps(plan, Call) if step.extern.kind == "fallback"]
+    seen = {ref.name for extern in called for ref in extern.reads()}
+    made = {name for extern in called for name in extern.names}
+    assert seen and made and not (seen | made) & {step.old for step in steps(plan, Reuse)}
+
+
 def test_a_chain_of_products_needs_two_buffers() -> None:
     plan = planned(products, *(randn(16, 16) for _ in range(7)))
     assert len(steps(plan, Alloc)) == 2 and plan.peak_bytes == 2 * 16 * 16 * 4
