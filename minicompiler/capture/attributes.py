@@ -4,6 +4,7 @@
 
 import collections
 import functools
+from enum import Enum
 from types import CellType, ClassMethodDescriptorType, FunctionType, GetSetDescriptorType
 from types import MemberDescriptorType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -94,6 +95,8 @@ def overridden(ev: "E", v: Value, method: str, *args: Value) -> Value | None:
 def generic_attribute(ev: "E", v: Value, name: str) -> Value:
     """object.__getattribute__"""
     raw, source = class_attribute(ev, v, v.cls, name)
+    if isinstance(v.real, Enum) and not is_data_descriptor(raw) and name in vars(v.real):
+        return ev.wrap(vars(v.real)[name], sources.Field(sources.Const(v.real), name))
     space = namespace(ev, v) if isinstance(v, Obj) and not is_data_descriptor(raw) else None
     if space is not None and (found := space.get(ev, Const(name))) is not None:
         return found
@@ -105,7 +108,7 @@ def generic_attribute(ev: "E", v: Value, name: str) -> Value:
 def no_attribute(ev: "E", v: Value, name: str) -> NoReturn:
     error = new_exception(AttributeError, f"'{v.cls.__name__}' object has no attribute '{name}'")
     error.fields["name"], error.fields["obj"] = Const(name), v
-    raise Raised(error, ev.at, ev.where())
+    raise Raised(ev, error)
 
 
 def is_data_descriptor(raw: Any) -> bool:
@@ -182,7 +185,9 @@ def c_attribute(ev: "E", v: Value, name: str) -> Value:
         return EXCEPTION_FIELDS[name]
     if issubclass(v.cls, StopIteration) and name == "value":
         return model.stop_value(ev, v)
-    no_attribute(ev, v, name)
+    if trusted(type_lookup(v.cls, name).__objclass__.__module__):
+        refuse(f"{describe(v)}.{name}")
+    no_attribute(ev, v, name)  # an empty slot
 
 
 EXCEPTION_FIELDS = dict.fromkeys(("__cause__", "__context__", "__traceback__"), NONE)

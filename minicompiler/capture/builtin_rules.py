@@ -5,6 +5,7 @@
 import builtins
 import functools
 import inspect
+import io
 import itertools
 import logging
 import operator
@@ -17,6 +18,7 @@ import torch
 
 from . import attributes
 from . import data_model as model
+from . import polyfills
 from .calls import PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
 from .frame_hook import MISSING, type_lookup
 from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Method, Obj, Raised
@@ -163,7 +165,7 @@ def _next(ev: "E", it: Value, *default: Value) -> Value:
     return model.next_(ev, it) or (default[0] if default else ev.throw(StopIteration))
 
 
-rule(bool)(lambda ev, *v: const_bool(bool(v) and model.truth(ev, v[0])))
+rule(bool)(lambda ev, v=FALSE: const_bool(model.truth(ev, v)))
 rule(abs)(lambda ev, v: model.unary(ev, abs, "__abs__", v))
 
 
@@ -227,7 +229,19 @@ def _signature(ev: "E", fn: Value) -> Value:
 
 
 rule(callable)(lambda ev, v: const_bool(type_lookup(v.cls, "__call__") is not MISSING))
-rule(vars)(lambda ev, v: attributes.getattr_(ev, v, "__dict__"))
+
+
+@rule(vars)
+def _vars(ev: "E", v: Value) -> Value:
+    found = _getattr(ev, v, Const("__dict__"), NULL)
+    return found if found is not NULL else refuse(f"vars() of {describe(v)}")
+
+
+@rule(reversed)
+def _reversed(ev: "E", of: Value) -> Value:
+    if all(type_lookup(of.cls, name) is MISSING for name in ("__reversed__", "__getitem__")):
+        refuse(f"reverses {describe(of)}")
+    return model.inlined(ev, polyfills.reversed_, of)
 
 
 # ---------------------------------------------------------------- generators and iterators
@@ -326,13 +340,16 @@ rule(GENERATOR.send)(lambda ev, it, value: model.send(ev, it, value))
 @rule(GENERATOR.throw)
 def _throw(ev: "E", it: Value, kind: Value, *rest: Value) -> Value:
     error = rest[0] if rest and rest[0].cls is not type(None) else kind
-    return model.send(ev, it, NONE, Raised(model.exception(ev, error), ev.at, ev.where()))
+    return model.send(ev, it, NONE, model.exception(ev, error))
 
 
 # ---------------------------------------------------------------- what has no effect we keep
 def _later(function: Any, checked: int = 0) -> None:
     @rule(function)
     def call(ev: "E", *args: Value, **kwargs: Value) -> None:
+        if function is print:  # what it does not take, it raises now
+            named = {name: python_value(v) for name, v in kwargs.items()}
+            model.attempt(ev, print, *map(python_value, args), **named | {"file": io.StringIO()})
         ev.effects.later(ev.wrap(function, None), args, kwargs, checked)
 
 

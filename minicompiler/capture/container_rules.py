@@ -21,7 +21,7 @@ from .frame_hook import MISSING, type_lookup
 from .calls import PURE, RULES, rule
 from .values import FALSE, NONE, TRUE, Const, Dict, Lazy, List, Sequence, Set, Tuple
 from .values import Value, View, const_bool, constant, key_of, keyed, python_value, refuse
-from .values.containers import ITEMS, KEYS, VALUES
+from .values.containers import ITEMS, KEYS, VALUES, dict_type
 
 if TYPE_CHECKING:
     from .evaluator import Evaluation as E
@@ -113,8 +113,7 @@ for _symbol, (_name, _) in model.COMPARE.items():
 def compared(ev: "E", self: Any) -> Any:
     if isinstance(self, Dict):
         self.list_all(ev)
-        kind: Any = OrderedDict if issubclass(self.cls, OrderedDict) else dict
-        return kind((k, Compared(ev, v)) for k, (_, v) in self.items.items())
+        return dict_type(self.cls)((k, Compared(ev, v)) for k, (_, v) in self.items.items())
     return type(_contents(self))(Compared(ev, i) for i in self.contents)
 
 
@@ -251,7 +250,7 @@ def _dict_pop(ev: "E", self: Dict, key: Value, default: Value | None = None) -> 
 
 @rule(dict.popitem, OrderedDict.popitem)
 def _popitem(ev: "E", self: Dict, last: Value = TRUE) -> Value:
-    keys = self.keys(ev) or ev.throw(KeyError, "popitem(): dictionary is empty")
+    keys = self.keys(ev) or model.attempt(ev, dict_type(self.cls)().popitem)
     key = keys[-1 if model.truth(ev, last) else 0]
     return Tuple([key, _dict_pop(ev, self, key)])
 

@@ -112,6 +112,7 @@ def convert(
             return Skip(f"internal error: {type(error).__name__}: {error}")
         finally:  # evaluation sets the real grad mode and autocast state, so that fakes see them
             set_ambient_back(ev)
+            vars(ev).clear()  # cycles lead to it: what the program lets go of would live on
         if fullgraph:
             raise Unsupported(why.reason, why.hint or "", where)
         if ev.differentiates_twice:
@@ -122,7 +123,7 @@ def convert(
         step = break_step(frame, at)
         again = attempt.break_at is not None and step >= attempt.break_at
         if step == 0 or again or not beyond_head(frame, step):
-            return skip(why.reason, ev, frame)
+            return skip(why.reason, guards, frame)
         attempt = Attempt(step, why.reason, where)
 
 
@@ -191,7 +192,7 @@ def finish(
     text = Text(ev, vector_of(code))
     if found is not None:
         if not worth:
-            return skip("no tensor operations", ev, frame)
+            return skip("no tensor operations", ev.guards, frame)
         result = text.value(found)
         text.effects()
         text.after.append(f"return {result}")
@@ -303,10 +304,10 @@ def is_outside(v: Value) -> bool:
     return v.source is not None and not isinstance(v.source.root, ConstSource)
 
 
-def skip(reason: str, ev: Evaluation, frame: Frame) -> Skip:
+def skip(reason: str, guards: GuardSet, frame: Frame) -> Skip:
     """Another call may be worth it if this one has to do with tensors and depends on something."""
-    decided = handles_tensors(frame) and any(g.source is not None for g in ev.guards.rows)
-    return Skip(reason, ev.guards if decided else None)
+    decided = handles_tensors(frame) and any(g.source is not None for g in guards.rows)
+    return Skip(reason, guards if decided else None)
 
 
 def handles_tensors(frame: Frame) -> bool:

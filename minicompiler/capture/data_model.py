@@ -90,7 +90,7 @@ def attempt(ev: "E", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         raise
     except Exception as error:
         made = new_exception(type(error), *[ev.wrap(a, None) for a in error.args])
-        raise Raised(made, ev.at, ev.where()) from None
+        raise Raised(ev, made) from None
 
 
 def fold(ev: "E", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
@@ -139,11 +139,7 @@ def binary(ev: "E", symbol: str, a: Value, b: Value, inplace: bool = False) -> V
         return found
     if symbol in ("==", "!="):
         return const_bool(identical(ev, a, b) == (symbol == "=="))
-    kinds = f"'{a.cls.__name__}' and '{b.cls.__name__}'"
-    if compares:
-        ev.throw(TypeError, f"'{symbol}' not supported between instances of {kinds}")
-    more = "=" if inplace else ""
-    ev.throw(TypeError, f"unsupported operand type(s) for {symbol}{more}: {kinds}")
+    refuse(f"{describe(a)} {symbol} {describe(b)}")  # C asks in more ways: numbers, sequences
 
 
 def first_answer(ev: "E", tries: list[tuple[Value, str, Value]]) -> Value | None:
@@ -262,7 +258,7 @@ def iter_(ev: "E", v: Value) -> Value:
         return found
     if type_lookup(v.cls, "__getitem__") is not MISSING:
         return inlined(ev, abc.Sequence.__iter__, v)
-    ev.throw(TypeError, f"'{v.cls.__name__}' object is not iterable")
+    refuse(f"iterates over {describe(v)}")  # who asks decides what the error says
 
 
 def native_iter(ev: "E", v: Value) -> Value:
@@ -303,9 +299,9 @@ def next_(ev: "E", it: Value) -> Value | None:
     return found if found is not None else refuse(f"advances {describe(it)}")
 
 
-def send(ev: "E", it: Value, value: Value, error: Raised | None = None) -> Value:
+def send(ev: "E", it: Value, value: Value, error: Obj | None = None) -> Value:
     """generator.send or .throw; raises StopIteration into the program at the end."""
-    from .frame import Yielded
+    from .frame import Handled, Yielded
 
     if not isinstance(it, Generator):
         if error is None and value is NONE:
@@ -313,9 +309,11 @@ def send(ev: "E", it: Value, value: Value, error: Raised | None = None) -> Value
         return refuse(f"sends into {describe(it)}")
     if it.finished or (error is not None and not it.started):
         it.finished = it.started = True
-        raise error or Raised(new_exception(StopIteration), ev.at, ev.where())
-    if it.running:
-        ev.throw(ValueError, "generator already executing")
+        raise Raised(ev, error or new_exception(StopIteration))
+    if it.running or (error is None and not it.started and value is not NONE):
+        refuse(f"{describe(it)} cannot go on")
+    if any(isinstance(v, Handled) for v in it.frame.stack):
+        refuse("a generator goes on inside of an except clause")
     it.running, handled = True, ev.handled
     try:
         if error is None:
@@ -326,7 +324,7 @@ def send(ev: "E", it: Value, value: Value, error: Raised | None = None) -> Value
             found_value = it.frame.throw_in(error)
     except Raised as raised:
         it.finished = True
-        if raised.value.cls is StopIteration and raised is not error:
+        if raised.value.cls is StopIteration and raised.value is not error:
             ev.throw(RuntimeError, "generator raised StopIteration")
         raise
     finally:
@@ -362,6 +360,8 @@ NATIVE_ITERS = (list.__iter__, tuple.__iter__)
 def mapping_items(ev: "E", v: Value) -> list[tuple[Value, Value]]:
     if isinstance(v, Dict):
         return list(zip(v.keys(ev), v.values(ev)))
+    if type_lookup(v.cls, "keys") is MISSING:
+        refuse(f"takes {describe(v)} for a mapping")
     keys = unpack(ev, call_method(ev, v, "keys"))
     return [(k, getitem(ev, v, k)) for k in keys]
 

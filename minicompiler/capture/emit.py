@@ -8,7 +8,7 @@ their sources before the graph runs; effects come after it, in program order.
 # ruff: noqa: I001  (imports fill their lines)
 
 import functools
-from collections import OrderedDict, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from types import CellType, ClassMethodDescriptorType, CodeType, FunctionType, MappingProxyType
 from types import MethodType, ModuleType
@@ -23,6 +23,7 @@ from .frame_hook import own_dict
 from .side_effects import Call
 from .source import Const as ConstSource, Source
 from .values import ABSENT, Cell, Const, Dict, Function, Generator, Iterator, Lazy, List, Method
+from .values.containers import dict_type
 from .values import Obj, Set, Slice, Stepped, Tensor, Tuple, Value, View, constant, describe, refuse
 
 if TYPE_CHECKING:
@@ -175,10 +176,6 @@ def build_dict(t: Text, v: Dict) -> Built:
     return made, "", fill + slots
 
 
-def dict_type(cls: type) -> type:
-    return next(b for b in (OrderedDict, dict) if issubclass(cls, b))
-
-
 def build_set(t: Text, v: Set) -> Built:
     items = t.items(v.items.values())
     return f"{t.const(v.cls)}()", f"{t.const(v.cls)}(({items}))", None
@@ -250,7 +247,7 @@ def build_object(t: Text, v: Obj) -> Built:
         return "", f"{cls}({func}, *{args}, **{keywords})", None
     if issubclass(v.cls, BaseException):
         made = f"{t.const(BaseException)}.__new__({cls}, *{t.value(v.fields['args'])})"
-        rest = {n: x for n, x in v.fields.items() if n != "args" and n != "__context__"}
+        rest = {n: x for n, x in v.fields.items() if n != "args"}
         if issubclass(v.cls, StopIteration | OSError | SyntaxError | SystemExit):
             made = f"{cls}(*{t.value(v.fields['args'])})"
         return made, "", [f"{{}}.{n} = {t.value(x)}" for n, x in rest.items()]

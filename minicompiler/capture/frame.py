@@ -129,7 +129,8 @@ class Frame:
                 try:
                     result = handler(self, inst)
                 except Raised as raised:
-                    self.unwind(raised)
+                    if not self.unwind(raised.value):
+                        raise
                     continue
                 if result is not None:
                     return result
@@ -139,17 +140,17 @@ class Frame:
         finally:
             ev.frames.pop()
 
-    def unwind(self, raised: Raised) -> None:
-        """Go to the handler of a Python exception, or let it leave the frame."""
+    def unwind(self, exception: Obj) -> bool:
+        """Go to the handler of a Python exception; False: there is none, it leaves the frame."""
         handler = self.code.handler(self.inst.index)
         if handler is None:
-            raise raised
-        exception = raised.value
+            return False
         del self.stack[handler.depth :]
         if handler.lasti:
             self.push(Const(self.inst.offset))
         self.push(exception)
         self.index = handler.target
+        return True
 
     # ---------------------------------------------------------------- generators
     def resume(self, sent: Value) -> Value:
@@ -169,9 +170,10 @@ class Frame:
         # every generator of Python 3.12 and later has a handler that turns StopIteration
         return bool(self.code.instructions[handler.target].opname != "CALL_INTRINSIC_1")
 
-    def throw_in(self, raised: Raised) -> Value:
+    def throw_in(self, exception: Obj) -> Value:
         self.inst = self.code.instructions[max(self.index - 1, 0)]
-        self.unwind(raised)
+        if not self.unwind(exception):
+            raise Raised(self.ev, exception)
         return self.run()
 
 

@@ -491,18 +491,16 @@ END_SEND = pushes(2, lambda ev, iterator, value: value)
 def RAISE_VARARGS(f: Frame, inst: Instruction) -> None:
     cause = f.pop() if inst.arg == 2 else None
     if inst.arg == 0:
-        if f.ev.handled is None:
-            f.ev.throw(RuntimeError, "No active exception to reraise")
-        raise Raised(f.ev.handled, f.ev.at, f.ev.where())
+        raise Raised(f.ev, f.ev.handled or refuse("raises again what its caller may be handling"))
     exception = model.exception(f.ev, f.pop())
     if cause is not None:
         exception.fields["__cause__"] = cause if cause is NONE else model.exception(f.ev, cause)
         exception.fields["__suppress_context__"] = TRUE
-    raise Raised(exception, f.ev.at, f.ev.where())
+    raise Raised(f.ev, exception)
 
 
 def RERAISE(f: Frame, inst: Instruction) -> None:
-    raise Raised(model.exception(f.ev, f.pop()), f.ev.at, f.ev.where())
+    raise Raised(f.ev, model.exception(f.ev, f.pop()))
 
 
 def PUSH_EXC_INFO(f: Frame, inst: Instruction) -> None:

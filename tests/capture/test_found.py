@@ -1,7 +1,9 @@
 """Programs that once differed from eager, each as small as it could be made."""
 
 import collections
+import enum
 import functools
+import gc
 import inspect
 import math
 
@@ -566,3 +568,129 @@ def test_classes_are_checked_after_the_effects_before(backend):
                 done.append(str(error))
         seen.append(done)
     assert seen[0] == seen[1]
+
+
+class Planet(enum.Enum):
+    EARTH = (1, 2)
+    MARS = (3, 4)
+
+    def __init__(self, mass, radius):
+        self.mass, self.radius = mass, radius
+
+    def ratio(self):
+        return self.mass / self.radius
+
+
+def test_what_members_of_an_enum_hold():
+    def f(x):
+        known = Planet.EARTH in Planet
+        return x * Planet.MARS.mass + Planet((1, 2)).ratio(), known, getattr(Planet.MARS, "no", 3)
+
+    check_against_eager(f, torch.ones(3), graphs=1, breaks=0)
+    Planet.MARS.mass = 5
+    check_against_eager(f, torch.ones(3), graphs=1, breaks=0)
+    Planet.MARS.mass = 3
+
+
+def test_the_context_of_an_exception():
+    def waits():
+        try:
+            raise KeyError(5)
+        except KeyError:
+            yield 1
+            raise
+
+    def f(x):
+        found = []
+        try:
+            raise KeyError(1)
+        except KeyError as first:
+            try:
+                raise ValueError(2)
+            except ValueError as second:
+                found.append(type(second.__context__).__name__)
+                kept = second
+            try:
+                raise first
+            except KeyError as third:
+                found.append(third.__context__)
+        generator = waits()
+        next(generator)
+        try:
+            next(generator)
+        except KeyError as error:
+            found.append(error.args)
+        return x + 1, found, kept
+
+    def seen(g):
+        y, found, kept = g(torch.ones(3))
+        return y.tolist(), found, repr(kept), repr(kept.__context__)
+
+    assert seen(minicompiler.compile(f, backend="eager")) == seen(f)
+
+
+WRONG = [
+    lambda: [1] + (2,),
+    lambda: [1] * 1.5,
+    lambda: [1] * Planet,
+    lambda: dict([1]),
+    lambda: {}.update([1]),
+    lambda: [*5],
+    lambda: {**5},
+    lambda: print(*5),
+    lambda: print(**5),
+    lambda: print("a", end=3),
+    lambda: bool(1, 2),
+    lambda: vars(1),
+    lambda: reversed(5),
+    lambda: collections.OrderedDict().popitem(),
+    lambda: (lambda: (yield))().send(1),
+    lambda: len(*(lambda a: a)(5)),
+    lambda: collections.deque([1], 3).maxlen,
+]
+
+
+@pytest.mark.parametrize("number", range(len(WRONG)))
+def test_what_a_wrong_call_says(number):
+    """Python knows many ways to say that something does not fit: it is asked itself."""
+
+    def f(x, act):
+        try:
+            found = act()
+        except Exception as error:
+            found = type(error).__name__, str(error)
+        try:
+            a, b = 5
+        except TypeError as error:
+            return x + 1, found, str(error)
+
+    check_against_eager(f, torch.ones(3), WRONG[number])
+
+
+def test_what_a_program_lets_go_of_while_it_is_captured():
+    """Generators end, and weak references die, where they do eagerly: not at a collection."""
+
+    def f(x, log):
+        def waits():
+            try:
+                yield 1
+            finally:
+                log.append("ended")
+
+        waiting = waits()
+        next(waiting)
+        numbers = (i for i in range(3))
+        try:
+            sum(numbers)
+            numbers.throw(KeyError(1))
+        except KeyError:
+            return x + 1
+
+    gc.disable()
+    try:
+        for g in (f, minicompiler.compile(f, backend="eager")):
+            for _ in range(2):
+                g(torch.ones(3), log := [])
+                assert log == ["ended"]
+    finally:
+        gc.enable()

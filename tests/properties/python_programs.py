@@ -25,22 +25,21 @@ from typing import Any
 import torch
 from hypothesis import strategies as st
 
-from tests.properties.python_templates import (
-    ARGUMENTS,
-    CHANGES,
-    DEFINITIONS,
-    ENDINGS,
-    EXPRESSIONS,
-    GLOBALS,
-    HEADER,
-    LITERALS,
-    STATEMENTS,
-)
+from tests.properties import python_more_templates as more
+from tests.properties import python_templates as core
+from tests.properties.python_templates import ARGUMENTS, ENDINGS, GLOBALS, LITERALS
 from tests.properties.tensor_programs import execute
 
 CALLS = 3
+HEADER = core.HEADER.replace("import collections\n", "import collections\n" + more.HEADER, 1)
+STATEMENTS, CHANGES = core.STATEMENTS + more.STATEMENTS, core.CHANGES + more.CHANGES
+DEFINITIONS = core.DEFINITIONS | more.DEFINITIONS
+EXPRESSIONS = {
+    kind: core.EXPRESSIONS.get(kind, []) + more.EXPRESSIONS.get(kind, [])
+    for kind in core.EXPRESSIONS | more.EXPRESSIONS
+}
 PLAIN = {
-    kind: [t for t in templates if not re.search(r"<[@]?(O|It|LT|DT|D|Q|P|DC|F|FI)>|:=", t)]
+    kind: [t for t in templates if not re.search(r"<[@]?(O|It|LT|DT|D|Q|P|DC|F|FI|V|M|K)>|:=", t)]
     for kind, templates in EXPRESSIONS.items()
 }
 PLAIN = {

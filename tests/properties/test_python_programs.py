@@ -8,10 +8,12 @@ runs programs without stopping, makes what differs small, and counts.
 import argparse
 import ast
 import contextlib
+import enum
 import faulthandler
 import io
 import itertools
 import random
+import re
 import signal
 import types
 import warnings
@@ -48,6 +50,8 @@ class Seen:
         self.kept: list[Any] = []
 
     def of(self, v: Any) -> Any:
+        if isinstance(v, enum.Enum):  # each module has its own class
+            return [type(v).__qualname__, str(v), v.value]
         if v is None or isinstance(v, bool | int | float | str | bytes | complex):
             return [type(v).__name__, v]
         if isinstance(v, torch.dtype | torch.device | torch.Size | types.ModuleType | range):
@@ -271,8 +275,9 @@ def without(source: str, place: int, keep_body: bool) -> str | None:
 
 
 def shrink(program: Program, tries: int) -> Program:
-    """Leave out statements as long as eager runs and something still differs in a call."""
-    best, changed = program.source, True
+    """Leave out statements as long as eager runs and the same kind of thing differs in a call."""
+    kind: Callable[[list[str]], str] = lambda found: re.split(r"[\[:]", (found or [""])[0])[0]
+    best, changed, wanted = program.source, True, kind(differs_at_all(program))
     while changed and tries > 0:
         changed, place = False, 0
         while tries > 0 and without(best, place, False) is not None:
@@ -283,8 +288,7 @@ def shrink(program: Program, tries: int) -> Program:
                 if not eager_accepts(source, raises=True):
                     continue
                 tries -= 1
-                found = differs_at_all(Program(source, program.backend))
-                if found and found[0].startswith("call"):
+                if kind(differs_at_all(Program(source, program.backend))) == wanted:
                     best, changed = source, True
                     break
             else:

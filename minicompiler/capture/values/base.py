@@ -146,11 +146,20 @@ class Lazy(Value):
 class Raised(Exception):
     """A Python exception of the evaluated program. `value` is the exception object."""
 
-    def __init__(self, value: Obj, step: int = 0, where: str = "") -> None:
+    def __init__(self, ev: "E", value: Obj) -> None:
         # Raised again, it still counts as raised where it was first: there the graph can break.
-        first = value.raised = value.raised or (step, where)
+        first = value.raised = value.raised or (ev.at, ev.where())
         self.value, (self.step, self.where) = value, first
         super().__init__(value)
+        if (at := ev.handled) is None or at is value:
+            return
+        if not value.is_new:
+            refuse("an exception from outside is raised while another is handled")
+        value.fields["__context__"] = at
+        while isinstance(context := at.fields.get("__context__"), Obj):  # no cycle of contexts
+            if context is value:
+                at.fields["__context__"] = NONE
+            at = context
 
 
 def refuse(reason: str, hint: str = "") -> NoReturn:
@@ -202,4 +211,4 @@ def new_exception(cls: type[BaseException], *args: Any) -> Obj:
 
 def throw(ev: "E", cls: type[BaseException], *args: Any) -> NoReturn:
     """Raise a Python exception inside the evaluated program."""
-    raise Raised(new_exception(cls, *args), ev.at, ev.where())
+    raise Raised(ev, new_exception(cls, *args))

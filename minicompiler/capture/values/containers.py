@@ -1,6 +1,6 @@
 """Tuples, lists, dicts, sets, slices: contents are values, outside ones are read lazily."""
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -226,6 +226,10 @@ class Dict(Obj):
 
 EMPTY: dict[Any, Any] = {}
 KEYS, VALUES, ITEMS = type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items())
+
+
+def dict_type(cls: type) -> Any:
+    return next(b for b in (OrderedDict, dict) if issubclass(cls, b))
 
 
 class View(Obj):
