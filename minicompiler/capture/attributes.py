@@ -96,7 +96,8 @@ def generic_attribute(ev: "E", v: Value, name: str) -> Value:
     """object.__getattribute__"""
     raw, source = class_attribute(ev, v, v.cls, name)
     if isinstance(v.real, Enum) and not is_data_descriptor(raw) and name in vars(v.real):
-        return ev.wrap(vars(v.real)[name], sources.Field(sources.Const(v.real), name))
+        source = sources.Item(sources.OwnDict(sources.Const(v.real)), name)
+        return ev.wrap(vars(v.real)[name], source)
     space = namespace(ev, v) if isinstance(v, Obj) and not is_data_descriptor(raw) else None
     if space is not None and (found := space.get(ev, Const(name))) is not None:
         return found

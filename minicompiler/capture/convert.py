@@ -99,7 +99,7 @@ def convert(
             why = Unsupported(f"raises {name}{message_of(raised.value)}")
             where, at = raised.where or frame.where(), raised.step
             if not ev.graph.operations:
-                return skip(why.reason, ev, frame)
+                return skip(why.reason, guards, frame)
         except Unsupported as error:  # its traceback would keep the arguments alive
             why = Unsupported(error.reason, error.hint or "")
             where = error.where or frame.where()

@@ -210,14 +210,11 @@ def truth(ev: "E", v: Value) -> bool:
 
 
 def length(ev: "E", v: Value) -> int:
-    message = f"object of type '{v.cls.__name__}' has no len()"
-    return int(python_value(call_special(ev, v, "__len__") or ev.throw(TypeError, message)))
+    return int(python_value(call_special(ev, v, "__len__") or refuse(f"len() of {describe(v)}")))
 
 
 def contains(ev: "E", of: Value, item: Value) -> bool:
     found = call_special(ev, of, "__contains__", item)
-    if found is None and type_lookup(of.cls, "__iter__") is MISSING:
-        refuse(f"looks for {describe(item)} in {describe(of)}")
     return truth(ev, found or inlined(ev, abc.Sequence.__contains__, of, item))
 
 
@@ -226,20 +223,18 @@ def getitem(ev: "E", of: Value, key: Value) -> Value:
         return ev.graph.call(ev, operator.getitem, [of, key])
     if isinstance(of, Const) or isinstance(of.real, type):
         return fold(ev, operator.getitem, of.real, python_value(key))
-    message = f"'{of.cls.__name__}' object is not subscriptable"
-    return call_special(ev, of, "__getitem__", key) or ev.throw(TypeError, message)
+    return call_special(ev, of, "__getitem__", key) or refuse(f"an item of {describe(of)}")
 
 
 def setitem(ev: "E", of: Value, key: Value, value: Value) -> None:
     if isinstance(of, Tensor):
         ev.graph.call(ev, operator.setitem, [of, key, value], keep=True)
     elif call_special(ev, of, "__setitem__", key, value) is None:
-        ev.throw(TypeError, f"'{of.cls.__name__}' object does not support item assignment")
+        refuse(f"sets an item of {describe(of)}")
 
 
 def delitem(ev: "E", of: Value, key: Value) -> None:
-    if call_special(ev, of, "__delitem__", key) is None:
-        ev.throw(TypeError, f"'{of.cls.__name__}' object doesn't support item deletion")
+    call_special(ev, of, "__delitem__", key) or refuse(f"deletes an item of {describe(of)}")
 
 
 def make_slice(*parts: Value) -> Value:
@@ -408,8 +403,7 @@ def exception(ev: "E", v: Value) -> Obj:
     if isinstance(v.real, type) and issubclass(v.real, BaseException):
         v = call(ev, v, [], {})
     if not isinstance(v, Obj) or not issubclass(v.cls, BaseException):
-        ev.throw(TypeError, "exceptions must derive from BaseException")
-    assert isinstance(v, Obj)
+        refuse(f"raises {describe(v)}")
     return v
 
 

@@ -251,7 +251,7 @@ def build_object(t: Text, v: Obj) -> Built:
         if issubclass(v.cls, StopIteration | OSError | SyntaxError | SystemExit):
             made = f"{cls}(*{t.value(v.fields['args'])})"
         return made, "", [f"{{}}.{n} = {t.value(x)}" for n, x in rest.items()]
-    if type(v).__name__ not in ("Obj",):
+    if type(v) is not Obj or v.cls in POLYFILLS.values():
         raise Unbuildable(v.born, f"{describe(v)} leaves the graph")
     fill = [set_slot(t, "{}", name, value) for name, value in v.fields.items()]
     return f"{t.const(object)}.__new__({cls})", "", fill

@@ -24,8 +24,8 @@ from .graph import CapturedGraph
 from .side_effects import Effects
 from .source import ClassAttr, Field, Item, ItemAs, Source, TypeOf, field
 from .values import ABSENT, FALSE, NONE, TRUE, FIXED, Cell, Const, Dict, Function, Generator, Lazy
-from .values import List, Method, Obj, Set, Slice, Tuple, Value, is_fixed, is_literal, refuse
-from .values import throw, trusted
+from .values import List, Method, Obj, Raised, Set, Slice, Tuple, Value, is_fixed, is_literal
+from .values import new_exception, refuse, trusted
 
 # What a trusted module defines under a name and does not change.
 AS_THEY_ARE = (*FIXED, FunctionType, torch.dtype, torch.layout, torch.memory_format)
@@ -233,7 +233,8 @@ class Evaluation:
         return self.step - 1
 
     def throw(self, cls: type[BaseException], *args: Any) -> NoReturn:
-        throw(self, cls, *args)
+        """Raise a Python exception inside the evaluated program."""
+        raise Raised(self, new_exception(cls, *args))
 
     # ---------------------------------------------------------------- calls of Python functions
     def inline(self, fn: Function, args: list[Value], kwargs: dict[str, Value]) -> Value:

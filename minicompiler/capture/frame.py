@@ -60,10 +60,7 @@ class Frame:
         return self.unbound(name) if found is None else found
 
     def unbound(self, name: str) -> NoReturn:
-        what = f"variable '{name}' where it is not associated with a value"
-        if name in self.code.code.co_freevars:
-            self.ev.throw(NameError, f"cannot access free {what} in enclosing scope")
-        self.ev.throw(UnboundLocalError, f"cannot access local {what}")
+        refuse(f"reads the variable {name}, which is unbound")
 
     # ---------------------------------------------------------------- arguments
     def bind(self, fn: Function, args: list[Value], kwargs: dict[str, Value]) -> None:

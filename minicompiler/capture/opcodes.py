@@ -368,9 +368,7 @@ LIST_TO_TUPLE = pushes(1, lambda ev, made: Tuple(model.unpack(ev, made)))
 def UNPACK_SEQUENCE(f: Frame, inst: Instruction) -> None:
     items = model.unpack(f.ev, f.pop())
     if len(items) != inst.arg:
-        more = f"too many values to unpack (expected {inst.arg})"
-        less = f"not enough values to unpack (expected {inst.arg}, got {len(items)})"
-        f.ev.throw(ValueError, more if len(items) > inst.arg else less)
+        refuse(f"unpacks {len(items)} items into {inst.arg} variables")
     f.stack += reversed(items)
 
 
@@ -378,8 +376,7 @@ def UNPACK_EX(f: Frame, inst: Instruction) -> None:
     before, after = inst.arg & 0xFF, inst.arg >> 8
     items = model.unpack(f.ev, f.pop())
     if (rest := len(items) - after) < before:
-        least = f"at least {before + after}, got {len(items)}"
-        f.ev.throw(ValueError, f"not enough values to unpack (expected {least})")
+        refuse(f"unpacks {len(items)} items into at least {before + after} variables")
     f.stack += reversed([*items[:before], List(items[before:rest]), *items[rest:]])
 
 

@@ -147,19 +147,14 @@ class Raised(Exception):
     """A Python exception of the evaluated program. `value` is the exception object."""
 
     def __init__(self, ev: "E", value: Obj) -> None:
+        if ev.handled not in (None, value, value.fields.get("__context__")):
+            if value.raised or not value.is_new:
+                refuse("raises an exception again while another is handled")
+            value.fields["__context__"] = ev.handled
         # Raised again, it still counts as raised where it was first: there the graph can break.
         first = value.raised = value.raised or (ev.at, ev.where())
         self.value, (self.step, self.where) = value, first
         super().__init__(value)
-        if (at := ev.handled) is None or at is value:
-            return
-        if not value.is_new:
-            refuse("an exception from outside is raised while another is handled")
-        value.fields["__context__"] = at
-        while isinstance(context := at.fields.get("__context__"), Obj):  # no cycle of contexts
-            if context is value:
-                at.fields["__context__"] = NONE
-            at = context
 
 
 def refuse(reason: str, hint: str = "") -> NoReturn:
@@ -207,8 +202,3 @@ def new_exception(cls: type[BaseException], *args: Any) -> Obj:
     made = Obj(cls)
     made.fields["args"] = Tuple([a if isinstance(a, Value) else Const(a) for a in args])
     return made
-
-
-def throw(ev: "E", cls: type[BaseException], *args: Any) -> NoReturn:
-    """Raise a Python exception inside the evaluated program."""
-    raise Raised(ev, new_exception(cls, *args))
