@@ -112,7 +112,8 @@ def convert(
             return Skip(f"internal error: {type(error).__name__}: {error}")
         finally:  # evaluation sets the real grad mode and autocast state, so that fakes see them
             set_ambient_back(ev)
-            vars(ev).clear()  # cycles lead to it: what the program lets go of would live on
+            for held in (ev.memo.clear, ev.kept.clear, ev.generators.clear):
+                held()  # cycles lead there: what the program lets go of would live on
         if fullgraph:
             raise Unsupported(why.reason, why.hint or "", where)
         if ev.differentiates_twice:
