@@ -82,9 +82,9 @@ def conversion(text: str, old: torch.dtype, new: torch.dtype) -> str:
         return f"{text} != 0"
     if old == torch.bool:  # a select, which vectors have, not a conversion, which they lack
         return f"{text} ? {literal(1, new)} : {literal(0, new)}"
-    if old.is_floating_point and not new.is_floating_point and new.itemsize < 4:
-        wide = "int64_t" if new == torch.uint8 else "int32_t"  # what does not fit wraps
-        return f"{TYPES[new]}({wide}({text}))"
+    if old.is_floating_point and not new.is_floating_point:
+        wide = "int64_t" if new in (torch.uint8, torch.int64) else "int32_t"
+        return f"{TYPES[new]}(truncated<{wide}>({text}))"  # what does not fit a byte wraps
     return f"{TYPES[new]}({text})"
 
 

@@ -206,6 +206,17 @@ static inline double sin(double x) { return __builtin_sin(x); }
 static inline float cos(float x) { return sine(x, 1); }
 static inline double cos(double x) { return __builtin_cos(x); }
 
+// What does not fit is the lowest number, as processors of this family have it; the language leaves
+// it open, and a compiler that knows the value would choose its own.
+template <class T, class F> static inline T truncated(F x) {
+#ifdef __x86_64__
+    constexpr F limit = F(1ull << (8 * sizeof(T) - 1));
+    return x >= -limit && x < limit ? T(x) : T(1ull << (8 * sizeof(T) - 1));
+#else
+    return T(x);
+#endif
+}
+
 // bfloat16 is the upper half of a float; rounded half to even, a NaN stays one
 static inline float from_bfloat16(uint16_t h) { return bitcast<float>(uint32_t(h) << 16); }
 static inline uint16_t to_bfloat16(float x) {

@@ -1,0 +1,24 @@
+"""Floating point to integers, what does not fit included."""
+
+import itertools
+
+import pytest
+import torch
+
+import minicompiler
+
+torch.set_num_threads(1)
+FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
+INTEGERS = torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8
+ODD = [float("nan"), float("inf"), -float("inf"), 3e9, -3e9, 1e20, -2147483648.0, 255.9, -0.9, 7.0]
+
+
+@pytest.mark.parametrize("old, new", itertools.product(FLOATS, INTEGERS))
+def test_as_eager_converts(old, new):
+    def f(x):
+        chosen = torch.where(x > 0, x, float("nan"))  # a number that the compiler knows
+        return (x * 1).to(new), chosen.to(new)
+
+    for count in (1, 7):  # alone, and in vectors
+        x = torch.tensor(ODD * count, dtype=torch.float64).to(old)
+        assert all(map(torch.equal, minicompiler.compile(f)(x), f(x)))
