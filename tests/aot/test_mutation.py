@@ -437,7 +437,7 @@ def test_random_in_place_gives_eagers_numbers():
         y = F.dropout(x, 0.5)
         z = torch.empty(3, 4).uniform_() + torch.empty(3, 4).normal_()
         z[0].bernoulli_(0.3)
-        z[:, 1].random_(5)
+        z[1].random_(5)
         return z.lerp_(y, 0.3)
 
     with overriding({"fallback_random": True}):
