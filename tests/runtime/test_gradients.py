@@ -313,3 +313,65 @@ def test_a_result_without_any_gradient_requires_grad() -> None:
     assert out.requires_grad
     out.backward()
     assert x.grad is None
+
+
+@pytest.mark.parametrize("python_runtime", [False, True])
+@pytest.mark.parametrize("write", ["z", "detached", "view", "argument", "indices", "none"])
+def test_what_backward_reads_may_not_have_been_written(write: str, python_runtime: bool) -> None:
+    def squares(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        z = x @ w
+        largest, indices = z.max(1)
+        return z, z[1:], z * z + largest, indices
+
+    minicompiler.reset()
+    seen = []
+    for fn in (squares, minicompiler.compile(squares, options={"python_runtime": python_runtime})):
+        x, w = torch.eye(3, requires_grad=True), torch.ones(3, 3)
+        z, part, square, indices = fn(x, w)
+        places = {"z": z, "detached": z.detach(), "view": part.detach(), "argument": w}
+        places["indices"] = indices
+        if write in places:
+            places[write].mul_(2)
+        try:
+            square.sum().backward()
+        except RuntimeError as error:
+            seen.append("modified by an inplace operation" in str(error))
+        else:
+            seen.append(x.grad.tolist())  # type: ignore[union-attr]
+    assert seen[0] == seen[1]
+
+
+class Weighs(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):  # type: ignore[no-untyped-def]
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx, a, b):  # type: ignore[no-untyped-def]
+        return torch.add(a, b, alpha=3)
+
+
+class Ignores(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):  # type: ignore[no-untyped-def]
+        ctx.save_for_backward(x.sin())
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx, a, b):  # type: ignore[no-untyped-def]
+        return ctx.saved_tensors[0].clone()
+
+
+@pytest.mark.parametrize("function", [Weighs, Ignores])
+@pytest.mark.parametrize("taken", [(0,), (1,), (0, 1)])
+def test_a_sum_without_one_operand_and_a_gradient_of_no_tangent(
+    taken: tuple[int, ...], function: type[torch.autograd.Function]
+) -> None:
+    minicompiler.reset()
+    seen = []
+    for fn in (function.apply, minicompiler.compile(lambda x: function.apply(x))):
+        x = torch.ones(3, requires_grad=True)
+        outs = fn(x)
+        sum(outs[i].sum() for i in taken).backward()  # type: ignore[union-attr]
+        seen.append(x.grad.tolist())  # type: ignore[union-attr]
+    assert seen[0] == pytest.approx(seen[1])
