@@ -101,9 +101,7 @@ def apply(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Va
 
 
 def call_object(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    bound = model.special(ev, fn, "__call__")
-    if bound is None:
-        ev.throw(TypeError, f"'{fn.cls.__name__}' object is not callable")
+    bound = model.special(ev, fn, "__call__") or refuse(f"calls {describe(fn)}")
     return call(ev, bound, args, kwargs)
 
 

@@ -161,11 +161,9 @@ class Frame:
 
     def in_try(self) -> bool:
         """Whether a yield at which the frame waits has code to run when the generator goes away."""
-        handler = self.code.handler(max(self.index - 1, 0))
-        if handler is None:
-            return False
+        at = self.code.handler(max(self.index - 1, 0))
         # every generator of Python 3.12 and later has a handler that turns StopIteration
-        return bool(self.code.instructions[handler.target].opname != "CALL_INTRINSIC_1")
+        return at is not None and self.code.instructions[at.target].opname != "CALL_INTRINSIC_1"
 
     def throw_in(self, exception: Obj) -> Value:
         self.inst = self.code.instructions[max(self.index - 1, 0)]

@@ -115,10 +115,8 @@ class CapturedGraph:
             return slice(*(self.argument(ev, p) for p in v.fields.values()))
         if isinstance(v, Dict) and v.cls is dict:
             return {python_value(k): self.argument(ev, x) for k, x in zip(v.keys(ev), v.values(ev))}
-        found = constant(v)
-        if found is ABSENT:
-            refuse(f"{describe(v)} as an argument of a tensor operation")
-        return found
+        why = f"{describe(v)} as an argument of a tensor operation"
+        return refuse(why) if (found := constant(v)) is ABSENT else found
 
     def mutated(self) -> list[Tensor]:
         """Inputs that the graph writes."""

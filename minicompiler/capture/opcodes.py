@@ -127,16 +127,14 @@ STORE_GLOBAL: Handler = lambda f, inst: f.space.set(f.ev, Const(inst.argval), f.
 
 
 def DELETE_GLOBAL(f: Frame, inst: Instruction) -> None:
-    if not f.space.delete(f.ev, Const(inst.argval)):
-        f.ev.throw(NameError, f"name '{inst.argval}' is not defined")
+    f.space.delete(f.ev, Const(inst.argval)) or refuse(f"there is no global {inst.argval}")
 
 
 LOAD_CLOSURE = LOAD_FAST  # as it is called from 3.13 on
 
 
 def LOAD_DEREF(f: Frame, inst: Instruction) -> None:
-    found = f.cells[inst.argval].get(f.ev)
-    f.push(f.unbound(inst.argval) if found is None else found)
+    f.push(f.cells[inst.argval].get(f.ev) or f.unbound(inst.argval))
 
 
 STORE_DEREF: Handler = lambda f, inst: f.cells[inst.argval].set(f.ev, f.pop())
@@ -525,10 +523,7 @@ def BEFORE_WITH(f: Frame, inst: Instruction) -> None:
 
 
 def special(f: Frame, of: Value, name: str) -> Value:
-    found = model.special(f.ev, of, name)
-    if found is None:
-        refuse(f"{of.cls.__name__} has no {name}")
-    return found
+    return model.special(f.ev, of, name) or refuse(f"{of.cls.__name__} has no {name}")
 
 
 def WITH_EXCEPT_START(f: Frame, inst: Instruction) -> None:
