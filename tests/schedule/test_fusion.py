@@ -284,3 +284,16 @@ def test_scheduling_twice_gives_the_same_plan() -> None:
     texts = {str([type(s).__name__ for s in planned(f, randn(8, 8)).steps]) for _ in range(3)}
     assert len(texts) == 1
     assert schedule.schedule is not None
+
+
+def test_two_pairs_that_would_wait_for_each_other() -> None:
+    """`b` reads `a` and `d` reads `c`, each elsewhere: once b and c are one, a and d may not be."""
+
+    def f(x, y):
+        a, c = x.tan(), y.exp()
+        return a, a.flip(0) + y, c, c.flip(0) + x
+
+    inputs = [randn(64, 64), randn(64, 64)]
+    for got, wanted in zip(outputs(f, *inputs), f(*inputs), strict=True):
+        torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-4)
+    assert launches(planned(f, *inputs)) == 3
