@@ -15,7 +15,7 @@ from pathlib import Path
 
 COMPILER = {
     "root": 474,
-    "capture": 5000,
+    "capture": 5020,
     "symbolic": 1171,
     "aot": 1308,
     "decompositions": 761,
