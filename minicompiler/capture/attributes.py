@@ -24,7 +24,7 @@ def namespace(ev: "E", v: Obj | Tensor) -> Dict | None:
     """The instance dictionary as a value, shared with `v.__dict__`."""
     if v.attributes is None:
         if isinstance(v.real, ModuleType):
-            v.attributes = ev.globals_of(v.real.__dict__, v.source)
+            v.attributes = ev.globals_of(v.real.__dict__, v.source and sources.OwnDict(v.source))
         elif v.real is not ABSENT:
             try:
                 real = own_dict(v.real)

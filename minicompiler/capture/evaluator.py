@@ -22,7 +22,7 @@ from .frame import Frame
 from .frame_hook import MISSING, trust, type_lookup
 from .graph import CapturedGraph
 from .side_effects import Effects
-from .source import ClassAttr, Field, Item, ItemAs, Source, TypeOf, field
+from .source import ClassAttr, Item, ItemAs, Source, TypeOf, field
 from .values import ABSENT, FALSE, NONE, TRUE, FIXED, Cell, Const, Dict, Function, Generator, Lazy
 from .values import List, Method, Obj, Raised, Set, Slice, Tuple, Value, is_fixed, is_literal
 from .values import new_exception, refuse, trusted
@@ -162,16 +162,13 @@ class Evaluation:
         return found
 
     # ---------------------------------------------------------------- dictionaries from outside
-    def globals_of(self, real: dict[str, Any], function: Source | None) -> Dict:
+    def globals_of(self, real: dict[str, Any], source: Source | None) -> Dict:
         """The namespace of a module; names of trusted modules are read without guards."""
         if (known := self.spaces.get(id(real))) is None:
-            source: Source | None
             if real is self.f_globals:
                 source = sources.Globals()
-            elif function is None or trusted(real.get("__name__")):
+            elif source is None or trusted(real.get("__name__")):
                 source = sources.Const(real)
-            else:
-                source = Field(function, "__globals__")
             known = self.spaces[id(real)] = Dict(dict, real, source)
             self.memo[id(real)] = known
             self.kept.append(real)

@@ -13,6 +13,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import minicompiler
 from minicompiler.capture import source as S
 from minicompiler.capture.facts import AMBIENT, TensorFacts, overlaps
 from minicompiler.capture.guards import GuardSet, vector_of
@@ -694,3 +695,29 @@ def test_odd_names():
     len_.__name__ = "len"
     made = guards(("ID", V, len_), ("LENGTH", S.Item(V, 0), 1))
     assert not holds(made, [[1]])
+
+
+def test_names_of_an_imported_module():
+    """A module that is a value: what is read through it is guarded, what is written is written."""
+    names = types.ModuleType("names")
+    exec("scale = 3.0\nlog = []\ndef twice(x): return x * 2 * scale", vars(names))
+
+    def f(x, module):
+        module.seen = module.twice(x).shape
+        module.log.append(module.scale)
+        return module.twice(x) + module.scale, getattr(module, "absent", None)
+
+    compiled, x = minicompiler.compile(f, fullgraph=True), torch.ones(3)
+    for scale in (3.0, 4.0, 3.0):
+        names.scale = scale
+        found = compiled(x, names)
+        assert vars(names).pop("seen") == (3,) and names.log.pop() == scale
+        assert torch.equal(found[0], f(x, names)[0]) and found[1] is None
+        names.log.clear()
+    names.absent = 1
+    assert compiled(x, names)[1] == 1
+    names.twice = lambda x: x
+    assert torch.equal(compiled(x, names)[0], x + 3)
+    with pytest.raises(AttributeError, match="no attribute 'scale'"):
+        del names.scale
+        minicompiler.compile(f)(x, names)

@@ -63,7 +63,7 @@ class Function(Obj):
         """Code and defaults may be exchanged on a function: guarded, unless it is fixed."""
         if source is not None:
             ev.assume("ID", Field(source, "__code__"), real.__code__)
-        space = ev.globals_of(real.__globals__, source)
+        space = ev.globals_of(real.__globals__, field(source, "__globals__"))
         defaults = ev.wrap(real.__defaults__, field(source, "__defaults__"))
         kwdefaults = ev.wrap(real.__kwdefaults__, field(source, "__kwdefaults__"))
         cells = tuple(
