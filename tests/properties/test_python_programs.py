@@ -52,6 +52,8 @@ class Seen:
     def of(self, v: Any) -> Any:
         if isinstance(v, enum.Enum):  # each module has its own class
             return [type(v).__qualname__, str(v), v.value]
+        if type(v) is str:  # each module has its own name, too
+            return ["str", re.sub(r"<program \d+>", "<program>", v)]
         if v is None or isinstance(v, bool | int | float | str | bytes | complex):
             return [type(v).__name__, v]
         if isinstance(v, torch.dtype | torch.device | torch.Size | types.ModuleType | range):
