@@ -53,7 +53,7 @@ class Seen:
         if isinstance(v, enum.Enum):  # each module has its own class
             return [type(v).__qualname__, str(v), v.value]
         if type(v) is str:  # each module has its own name, too
-            return ["str", re.sub(r"<program \d+>", "<program>", v)]
+            return ["str", re.sub(r"<program \d+>|0x[0-9a-f]{6,}", "<...>", v)]  # no addresses
         if v is None or isinstance(v, bool | int | float | str | bytes | complex):
             return [type(v).__name__, v]
         if isinstance(v, torch.dtype | torch.device | torch.Size | types.ModuleType | range):
@@ -162,7 +162,7 @@ def observe(program: Program, wrap: Callable[[Any], Any]) -> list[dict[str, Any]
                         "returned": seen.of(found),
                         "arguments": seen.of(vars(a)),
                         "globals": seen.of(globals_of(module)),
-                        "printed": out.getvalue(),
+                        "printed": seen.of(out.getvalue()),
                         "ambient": [torch.is_grad_enabled(), str(torch.get_default_dtype())],
                         "gradients": seen.of(gradients(found, a)),
                     }
