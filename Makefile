@@ -38,11 +38,12 @@ setup: $(STAMP)  ## the virtual environment and the frame hook, built once
 $(STAMP): requirements.txt requirements-dev.txt pyproject.toml setup.py $(HOOK) | doctor
 	@{ test -e $(MADE) || test -e $@; } && $(BIN)/python -c '' 2>/dev/null || { \
 	  $(PYTHON) -m venv --clear $(VENV) && touch $(MADE); }
-	$(BIN)/python -m pip install --disable-pip-version-check -q \
+	@echo "installing into $(VENV), which takes some minutes"
+	@$(BIN)/python -m pip install --disable-pip-version-check -q \
 	  $(TORCH) -r requirements-dev.txt $(PIP_ARGS) || { \
 	  echo "could not install: is the package index reachable? 'make doctor' asks it;" \
 	    "another one: PIP_ARGS='--index-url ...'"; exit 1; }
-	$(BIN)/python -m pip install --disable-pip-version-check -q \
+	@$(BIN)/python -m pip install --disable-pip-version-check -q \
 	  --no-build-isolation --no-deps -e .
 	@touch $@
 

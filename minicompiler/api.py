@@ -49,16 +49,25 @@ def compile(
         return lambda f: compile(
             f, backend=backend, mode=mode, dynamic=dynamic, fullgraph=fullgraph, options=options
         )
-    if mode not in (None, "default"):
-        raise UserError(f"mode {mode!r} is not there (yet); say mode='default', or leave it out")
+    check_mode(mode)
     if not isinstance(dynamic, bool | None):
         raise UserError(f"dynamic is None, True or False, not {dynamic!r}")
     if dynamic:
         warn_once("dynamic=True changes nothing yet: another size is compiled again")
-    if isinstance(fn, type) or not callable(fn):
-        raise UserError(f"compile takes a function or an nn.Module, not {fn!r}")
+    check_callable(fn)
     region = Region(backend, fullgraph, options or {})
     return CompiledModule(fn, region) if isinstance(fn, nn.Module) else region.around(fn)
+
+
+def check_mode(mode: str | None) -> None:
+    if mode not in (None, "default"):
+        raise UserError(f"mode {mode!r} is not there (yet); say mode='default', or leave it out")
+
+
+def check_callable(fn: Any) -> None:
+    if isinstance(fn, type) or not callable(fn):
+        more = ": make an instance first" if isinstance(fn, type) else ""
+        raise UserError(f"compile takes a function or an nn.Module, not {fn!r}{more}")
 
 
 class Region:
@@ -219,6 +228,7 @@ def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Explana
 
 def _afresh(fn: Callable[..., Any], backend: str | pipeline.Backend, **options: Any) -> Any:
     """`fn` compiled, sharing nothing with what was compiled before."""
+    check_callable(fn)
     region = Region(backend, False, options)
     region.token = object()
     return CompiledModule(fn, region) if isinstance(fn, nn.Module) else region.around(fn)
@@ -287,12 +297,39 @@ def is_compiling() -> bool:
     return False
 
 
-def dynamo_backend(gm: fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
-    """What `torch.compile(f, backend="minicompiler")` calls: everything after capture."""
+def dynamo_backend(
+    gm: fx.GraphModule,
+    example_inputs: list[Any],
+    options: dict[str, Any] | None = None,
+    mode: str | None = None,
+) -> Callable[..., Any]:
+    """What `torch.compile(f, backend="minicompiler")` calls: everything after capture.
+
+    A graph in which Dynamo left sizes open is compiled for each size that comes, up to
+    config.recompile_limit of them; then it runs as captured.
+    """
+    check_mode(mode)
+    switches = config.override(options or {})
     record = report.Record("torch.compile")
-    with report.recording(record):
-        record.count("graphs")
-        compiled = pipeline.compile_or_keep(pipeline.compile_graph, gm, example_inputs)
-        if any(joint.signature.mutations for joint in record.stages.get("joint", ())):
-            return pipeline.where_they_lay(compiled, gm, example_inputs)
-        return compiled
+
+    def compiled(inputs: Sequence[Any]) -> Callable[..., Any]:
+        with report.recording(record), overriding(vars(switches)):
+            record.count("graphs")
+            made = pipeline.compile_or_keep(pipeline.compile_graph, gm, list(inputs))
+            writes = any(joint.signature.mutations for joint in record.stages.get("joint", ()))
+            return pipeline.where_they_lay(made, gm, inputs) if writes else made
+
+    def laid_out(x: Any) -> Any:
+        return (*x.shape, *x.stride(), x.requires_grad) if isinstance(x, torch.Tensor) else x
+
+    if all(type(n) in (int, bool) for x in example_inputs for n in tree_leaves(laid_out(x))):
+        return compiled(example_inputs)
+    known: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+    def call(*inputs: Any) -> Any:
+        key = tuple(map(laid_out, inputs))
+        if key not in known and len(known) < switches.recompile_limit:
+            known[key] = compiled(inputs)
+        return known.get(key, gm)(*inputs)
+
+    return call

@@ -46,9 +46,19 @@ class Config:
 
     def override(self, options: dict[str, Any]) -> "Config":
         """A copy with `options` applied; raises UserError for a name that does not exist."""
-        known = {f.name for f in fields(self)}
-        for name in options.keys() - known:
-            raise UserError(f"unknown option {name!r}; the options are {', '.join(sorted(known))}")
+        if not isinstance(options, dict):
+            raise UserError(f"options is a dict of switches, not {options!r}")
+        known = {f.name: type(f.default) for f in fields(self)}
+        for name, value in options.items():
+            if name not in known:
+                names = ", ".join(sorted(known))
+                raise UserError(f"unknown option {name!r}; the options are {names}")
+            kind = known[name]
+            fits = isinstance(value, int | float if kind is float else kind)
+            if kind is not type(None) and (not fits or isinstance(value, bool) != (kind is bool)):
+                raise UserError(f"the option {name} is of type {kind.__name__}, not {value!r}")
+        if not 0 <= options.get("memory_budget", 0) <= 1:
+            raise UserError("memory_budget is a share, from 0 to 1")
         if options.get("stop_after") not in (None, *STAGES):
             raise UserError(f"stop_after is None or one of {', '.join(STAGES)}")
         return replace(self, **options)

@@ -276,3 +276,30 @@ def test_a_graph_that_raises_has_drawn_what_eager_draws(caught: bool) -> None:
                 seen.append("out of range")
         seen.append(torch.rand(1).item())
     assert seen[:4] == seen[4:]
+
+
+def test_values_that_only_the_graph_holds_count_against_the_limit() -> None:
+    """What differs in a number is compiled again, and that must end."""
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return x * x.mean().item() + 1
+
+    compiled = minicompiler.compile(f)
+    with pytest.warns(UserWarning, match="f_resume_.* was compiled 8 times"):
+        for k in range(12):
+            x = torch.full((3,), k + 0.5)
+            assert torch.equal(compiled(x), f(x))
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["fusion"], "options is a dict"),
+        ({"fusion": "maybe"}, "fusion is of type bool"),
+        ({"recompile_limit": True}, "recompile_limit is of type int"),
+        ({"memory_budget": -5}, "from 0 to 1"),
+    ],
+)
+def test_options_are_checked(options: Any, said: str) -> None:
+    with pytest.raises(minicompiler.UserError, match=said):
+        minicompiler.compile(torch.sin, options=options)

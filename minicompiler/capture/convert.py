@@ -213,7 +213,8 @@ def finish(
     if found is None:
         record.count("breaks")
         record.reason(f"{attempt.reason}\n  at {attempt.where}")
-    return Compiled(ev.guards, replacement, replacement.text)
+    numbers = [repr(v) for v in text.namespace.values() if type(v) in (float, complex)]
+    return Compiled(ev.guards, replacement, (replacement.text, text.graph, *numbers))
 
 
 def graph_call(
@@ -226,6 +227,7 @@ def graph_call(
     if graph.find_nodes(op="call_function", target=scaled_dot_product_attention):
         ev.guards.add("SDP", None, AMBIENT["SDP"].read())  # which kernel is chosen on tracing
     gm = fx.GraphModule({}, graph, code.co_name)
+    text.graph = gm.code
     record.add("graph", gm)
     record.count("graphs")
     compiled = text.namespace["graph"] = compile_graph(gm, [t.real for t in ev.graph.inputs])
@@ -282,6 +284,10 @@ class Before:
                     return False
                 t.copy_(copy)
         return True
+
+
+frame_hook.skip(Before.__init__.__code__, calls=True)
+frame_hook.skip(Before.put_back.__code__, calls=True)
 
 
 def guard_aliasing(ev: Evaluation, frame: Frame) -> None:

@@ -58,6 +58,7 @@ class Text(guards.Text):
         self.cells: list[Cell] = []  # to be filled once what they are part of is complete
         self.building: dict[int, list[int]] = {}  # id -> line number where creation may go
         self.outputs: dict[torch.fx.Node, str] = {}
+        self.graph = ""  # its code
 
     # ---------------------------------------------------------------- values
     def value(self, v: Value | Lazy) -> str:

@@ -89,6 +89,7 @@ def enter(entry: Entry, exits: dict[int, Entry], space: dict[str, Any], suffix: 
         made.append(label)
         made.extend(_tail(exits[index], space))
     result = made.to_code(compute_exception_stack_depths=False)  # as CPython computed them
+    result = result.replace(co_qualname=f"{code.co_qualname}{suffix}")
     if exits or suffix.startswith("_eager"):
         LANDINGS.add(result)
         frame_hook.skip(result)

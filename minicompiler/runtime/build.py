@@ -76,15 +76,17 @@ def compiler() -> Compiler:
 
 @functools.cache
 def _compiler(chosen: str, cxx: str, path: str) -> Compiler:
-    for candidate in [chosen] if chosen else [cxx, "c++", "g++", "clang++"]:
+    chosen = chosen or cxx
+    for candidate in [chosen] if chosen else ["c++", "g++", "clang++"]:
         command = shlex.split(candidate)
         if not command or shutil.which(command[0]) is None:
             continue
         asked = run((*command, "--version"))
         if asked.returncode == 0:
             return Compiler(tuple(command), asked.stdout.strip())
-    wanted = chosen or "$CXX, c++, g++, clang++"
-    raise NoCompiler(f"no C++ compiler found (tried {wanted})", "install g++ or clang++")
+    if chosen:
+        raise NoCompiler(f"the C++ compiler {chosen} does not run", "correct $CXX or config.cxx")
+    raise NoCompiler("no C++ compiler found (tried c++, g++, clang++)", "install g++ or clang++")
 
 
 def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

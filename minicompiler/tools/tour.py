@@ -244,7 +244,7 @@ def compiler_named(name: str) -> tuple[Callable[[Loss], Loss], Callable[[], dict
 
 
 def tour(
-    steps: Annotated[int, typer.Option(help="training steps of each model")] = 600,
+    steps: Annotated[int, typer.Option(min=1, help="training steps of each model")] = 800,
     batch: Annotated[int, typer.Option(help="sums in a step")] = 128,
     seed: Annotated[int, typer.Option(help="of weights and sums")] = 0,
     out: Annotated[Path, typer.Option(help="where the loss curves go")] = Path("tour.png"),
@@ -257,6 +257,9 @@ def tour(
         console.print(
             f"the tour draws with {missing[0]}: pip install 'minicompiler[tour]'", markup=False
         )
+        raise typer.Exit(2)
+    if not out.absolute().parent.is_dir():
+        console.print(f"there is no folder {out.absolute().parent}: make it, or give another --out")
         raise typer.Exit(2)
     compiled, stats = compiler_named(compiler)
     sums = Sums(seed, held_out=1000)

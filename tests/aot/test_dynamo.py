@@ -37,3 +37,41 @@ def test_training() -> None:
     layer(x).sum().backward()
     for a, p in zip(mine, layer.parameters(), strict=True):
         torch.testing.assert_close(a, p.grad)
+
+
+SIZED = {
+    "pointwise": lambda x: x * 2,
+    "everything": lambda x: (x * 2).mean(),
+    "rows": lambda x: torch.nn.functional.layer_norm(x, (6,)).relu().cumsum(0),
+    "product": lambda x: torch.relu(x @ x.T),
+    "a size": lambda x: x * x.shape[0],
+}
+
+
+@pytest.mark.parametrize("dynamic", [None, True, False])
+@pytest.mark.parametrize("name", sorted(SIZED))
+def test_sizes_that_dynamo_leaves_open(name, dynamic):
+    torch._dynamo.reset()
+    f = SIZED[name]
+    compiled = torch.compile(f, backend="minicompiler", dynamic=dynamic)
+    for n in (8, 3, 5, 11, 8):
+        x = torch.randn(n, 6, requires_grad=n != 5)
+        y = x.detach().clone().requires_grad_(x.requires_grad)
+        expected, found = f(x), compiled(y)
+        torch.testing.assert_close(found, expected)
+        if x.requires_grad:
+            expected.sum().backward()
+            found.sum().backward()
+            torch.testing.assert_close(y.grad, x.grad)
+
+
+def test_options_and_mode_are_those_of_compile():
+    f = lambda x: x.sin()
+    x = torch.ones(2)
+    for more in ({"options": {"fusion": False}}, {"mode": "default"}):
+        torch._dynamo.reset()
+        found = torch.compile(f, backend="minicompiler", **more)(x)
+        torch.testing.assert_close(found, f(x))
+    torch._dynamo.reset()
+    with pytest.raises(Exception, match="the option fusion is of type bool, not 'maybe'"):
+        torch.compile(f, backend="minicompiler", options={"fusion": "maybe"})(x)

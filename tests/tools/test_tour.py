@@ -100,3 +100,9 @@ def test_the_compiler_itself(tmp_path):
     code, said, _ = run(tmp_path, "--wanted", "0")
     assert code == 0, said
     assert "1 frames, 1 graphs, 0 breaks" in said and "0 operators left to torch" in said
+
+
+def test_what_cannot_be_done_is_said_before_training(tmp_path):
+    code, said, _ = run(tmp_path, "--out", str(tmp_path / "absent" / "curves.png"))
+    assert code == 2 and "there is no folder" in said
+    assert run(tmp_path, "--steps", "0")[0] == 2
