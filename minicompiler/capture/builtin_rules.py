@@ -19,9 +19,9 @@ import torch
 from . import attributes
 from . import data_model as model
 from . import polyfills
-from .calls import PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
+from .calls import POLYFILLS, PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
 from .frame_hook import MISSING, type_lookup
-from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Method, Obj, Raised
+from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Generator, Method, Obj, Raised
 from .values import Stepped, Super, Tuple, Value, const_bool, constant, describe, keyed
 from .values import new_exception, python_value, refuse
 
@@ -47,11 +47,18 @@ ZERO, EMPTY, NOT_IMPLEMENTED = Const(0), Const(""), Const(NotImplemented)
 
 
 # ---------------------------------------------------------------- objects and attributes
-rule(isinstance)(lambda ev, v, classes: const_bool(model.is_instance(ev, v, classes)))
+def shown(v: Value) -> Value:
+    """`v`, where its class is the program's: a polyfill's generator stands for another iterator."""
+    if isinstance(v, Generator) and v.origin[0].real in POLYFILLS.values():
+        refuse("the class of an iterator")
+    return v
+
+
+rule(isinstance)(lambda ev, v, classes: const_bool(model.is_instance(ev, shown(v), classes)))
 rule(type.__instancecheck__)(lambda ev, cls, v: const_bool(issubclass(v.cls, cls.real)))
 
 
-rule(type)(lambda ev, v, *more: refuse("a class is defined") if more else ev.class_of(v))
+rule(type)(lambda ev, v, *more: refuse("a class is defined") if more else ev.class_of(shown(v)))
 
 
 @rule(getattr)

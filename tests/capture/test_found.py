@@ -5,7 +5,9 @@ import enum
 import functools
 import gc
 import inspect
+import itertools
 import math
+import types
 
 import pytest
 import torch
@@ -694,3 +696,12 @@ def test_what_a_program_lets_go_of_while_it_is_captured():
                 assert log == ["ended"]
     finally:
         gc.enable()
+
+
+def test_the_class_of_an_iterator():
+    def f(x, items):
+        kinds = [type(reversed(items)), type(map(abs, items)), type(zip(items)), type(iter(items))]
+        kinds += [type(filter(None, items)), type(enumerate(items)), type(itertools.count())]
+        return x + 1, [k.__name__ for k in kinds], isinstance(reversed(items), types.GeneratorType)
+
+    check_against_eager(f, torch.ones(2), [1, 2])

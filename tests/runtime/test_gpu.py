@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import fx, nn
 
+import minicompiler
 from minicompiler import pipeline, report
 from minicompiler.runtime import extension
 from minicompiler.settings import overriding
@@ -83,3 +84,13 @@ def test_peak_memory_is_no_higher_than_eagers(compiled):
 
     assert extension.module() is not None
     assert peak(large) <= peak(Program())
+
+
+def test_a_tensor_that_is_none():
+    """The backward of attention without a mask gets None where its schema says Tensor."""
+    attend = nn.functional.scaled_dot_product_attention
+    given = [torch.randn(2, 4, 12, 8, device="cuda", requires_grad=True) for _ in range(3)]
+    gradients = []
+    for f in (attend, minicompiler.compile(attend)):
+        gradients.append(torch.autograd.grad(f(*given).sin().sum(), given))
+    torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)

@@ -331,7 +331,8 @@ class Plan {
     bool tensor = type && type->kind() == c10::TypeKind::TensorType;
     if (!PyList_Check(given)) {
       if (!type) return {Argument::Constant, from_python(given)};
-      if (!tensor) return {Argument::Constant, torch::jit::toIValue(given, type)};
+      if (!tensor || given == Py_None)  // of a tensor: an undefined one
+        return {Argument::Constant, torch::jit::toIValue(given, type)};
       return {Argument::Constant, wrapped(torch::jit::toIValue(given, c10::NumberType::get()))};
     }
     auto list = as<py::list>(given);
