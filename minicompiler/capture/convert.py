@@ -42,7 +42,7 @@ COMPILED_PARTS: tuple[str, ...] = (
     "torch.optim",
     "torch.distributions",
 )
-COMPILED_PARTS += ("minicompiler.api",)  # calls a compiled module
+COMPILED_PARTS += ("minicompiler.api", "minicompiler.tools")  # calls a compiled module; the tour
 # A module is captured as part of what calls it, or by its own `forward`.
 for _call in (torch.nn.Module._wrapped_call_impl, torch.nn.Module._call_impl):
     frame_hook.skip(_call.__code__)

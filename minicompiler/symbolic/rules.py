@@ -149,6 +149,7 @@ RULES |= {
     "huber_loss_backward": lambda device, grad, x, y, *_: loop(alike(x, y)[0].dtype, grad, x, y),
     "binary_cross_entropy": lambda device, x, y, *rest: cross_entropy(device, *alike(x, y), *rest),
     "mse_loss_backward": lambda device, grad, x, *_: packed(device, x),
+    "smooth_l1_loss_backward": lambda device, grad, x, *_: packed(device, x),
     "binary_cross_entropy_backward": lambda device, grad, x, y, *_: like(alike(x, y)[0]),
 }
 
