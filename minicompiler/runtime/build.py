@@ -85,7 +85,7 @@ def _compiler(chosen: str, cxx: str, path: str) -> Compiler:
         if asked.returncode == 0:
             return Compiler(tuple(command), asked.stdout.strip())
     if chosen:
-        raise NoCompiler(f"no C++ compiler: {chosen} does not run", "correct $CXX or config.cxx")
+        raise NoCompiler(f"no C++ compiler found: {chosen} does not run", "correct $CXX or config.cxx")
     raise NoCompiler("no C++ compiler found (tried c++, g++, clang++)", "install g++ or clang++")
 
 
