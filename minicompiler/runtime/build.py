@@ -84,9 +84,9 @@ def _compiler(chosen: str, cxx: str, path: str) -> Compiler:
         asked = run((*command, "--version"))
         if asked.returncode == 0:
             return Compiler(tuple(command), asked.stdout.strip())
-    if chosen:
-        raise NoCompiler(f"no C++ compiler found: {chosen} does not run", "correct $CXX or config.cxx")
-    raise NoCompiler("no C++ compiler found (tried c++, g++, clang++)", "install g++ or clang++")
+    tried = f"{chosen} does not run" if chosen else "tried c++, g++, clang++"
+    mend = "correct $CXX or config.cxx" if chosen else "install g++ or clang++"
+    raise NoCompiler(f"no C++ compiler found ({tried})", mend)
 
 
 def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

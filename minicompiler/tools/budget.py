@@ -16,7 +16,7 @@ from pathlib import Path
 COMPILER = {
     "root": 508,
     "capture": 5010,
-    "symbolic": 1171,
+    "symbolic": 1172,
     "aot": 1308,
     "decompositions": 761,
     "ir": 765,
