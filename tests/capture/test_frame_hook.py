@@ -5,8 +5,8 @@ Runs on a bare Python too (no torch): `python -m pytest tests/capture/test_frame
 
 import contextlib
 import gc
-import inspect
 import importlib.util
+import inspect
 import sys
 import threading
 import traceback
