@@ -15,9 +15,9 @@ from pathlib import Path
 
 COMPILER = {
     "root": 508,
-    "capture": 5010,
+    "capture": 5008,
     "symbolic": 1172,
-    "aot": 1308,
+    "aot": 1310,
     "decompositions": 761,
     "ir": 765,
     "lowering": 1182,

@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+import minicompiler
 from minicompiler.errors import Unsupported
 from minicompiler.settings import overriding
 from tests.aot.check import as_tuple, clones, compiled, run_both, same
@@ -508,3 +509,15 @@ def test_backward_twice_with_retain_graph():
     torch.testing.assert_close(x.grad, 2 * first)
     with pytest.raises(RuntimeError, match="second time"):
         out.backward()
+
+
+def test_an_expanded_input_copied_to_itself():
+    """The one write to it that eager allows."""
+
+    def f(x):
+        x.copy_(x)
+        return x + 1
+
+    x = torch.ones(1).expand(5)
+    with overriding({"verify": True}):
+        assert torch.equal(minicompiler.compile(f)(x), f(x))
