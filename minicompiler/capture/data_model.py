@@ -117,8 +117,8 @@ def binary(ev: "E", symbol: str, a: Value, b: Value, inplace: bool = False) -> V
             unknown = not isinstance(other, Sequence) and not has_operator(other, name)
             in_graph = isinstance(other, Tensor | Const) or unknown
         if in_graph:
-            target = getattr(operator, f"i{name}") if inplace and isinstance(a, Tensor) else op
-            return ev.graph.call(ev, target, [a, b])
+            own = inplace and isinstance(a, Tensor) and hasattr(torch.Tensor, f"__i{name}__")
+            return ev.graph.call(ev, getattr(operator, f"i{name}") if own else op, [a, b])
         if symbol in ("==", "!="):  # Tensor.__eq__ of something strange is False
             return const_bool(symbol == "!=")
         if compares:

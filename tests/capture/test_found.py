@@ -705,3 +705,13 @@ def test_the_class_of_an_iterator():
         return x + 1, [k.__name__ for k in kinds], isinstance(reversed(items), types.GeneratorType)
 
     check_against_eager(f, torch.ones(2), [1, 2])
+
+
+def test_an_operator_that_tensors_have_not_in_place():
+    def f(x, tensors):
+        x @= torch.eye(2)
+        tensors[0].add_(1)
+        return x, tensors[0]
+
+    x = torch.ones(2)
+    check_against_eager(f, x, [x], breaks=0)
