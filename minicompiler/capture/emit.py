@@ -224,7 +224,14 @@ def build_view(t: Text, v: View) -> Built:
     return "", f"{t.value(v.of)}.{v.kind}()", None
 
 
+def steady(t: Text, v: Obj, sources: Any) -> None:
+    """An iterator looks at its source when it is made, which is before writes are replayed."""
+    if any(id(getattr(of, "of", of)) in t.ev.effects.order for of in sources):
+        raise Unbuildable(v.born, "an iterator over what is written leaves the graph")
+
+
 def build_iterator(t: Text, v: Iterator) -> Built:
+    steady(t, v, [v.of])
     if v.exhausted:
         return "", f"{t.const(iter)}(())", None
     made = f"{t.const(iter)}({t.value(v.of)})"
@@ -235,6 +242,7 @@ def build_generator(t: Text, v: Generator | Stepped) -> Built:
     if v.started:
         raise Unbuildable(v.born, "a generator that has started leaves the graph")
     fn, args, kwargs = v.origin
+    steady(t, v, args)
     original = next((o for o, p in POLYFILLS.items() if p is fn.real), None)
     text = t.const(original) if original is not None else t.value(fn)
     named = "".join(f"{name}={t.value(x)}, " for name, x in kwargs.items())

@@ -15,7 +15,7 @@ from pathlib import Path
 
 COMPILER = {
     "root": 508,
-    "capture": 5008,
+    "capture": 5009,
     "symbolic": 1172,
     "aot": 1310,
     "decompositions": 761,

@@ -715,3 +715,17 @@ def test_an_operator_that_tensors_have_not_in_place():
 
     x = torch.ones(2)
     check_against_eager(f, x, [x], breaks=0)
+
+
+@pytest.mark.parametrize("of", [reversed, iter, enumerate, lambda items: map(abs, items)])
+def test_an_iterator_over_what_is_written(of):
+    def f(x, items, table):
+        items.remove(items[0])
+        table["b"] = 2
+        return x + 1, of(items), of(table.values())
+
+    run = []
+    for g in (f, minicompiler.compile(f)):
+        _, *iterators = g(torch.ones(2), [3, 1, 2], {"a": 1})
+        run.append([list(i) for i in iterators])
+    assert run[0] == run[1]
