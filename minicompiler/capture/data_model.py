@@ -363,7 +363,8 @@ def mapping_items(ev: "E", v: Value) -> list[tuple[Value, Value]]:
 
 # ---------------------------------------------------------------- text, classes, imports
 def text(v: Value) -> str:
-    return str(python_value(v))
+    found = python_value(v)
+    return str.__str__(found) if isinstance(found, str) else refuse("a name that is no string")
 
 
 def format_(ev: "E", v: Value, convert: Any, spec: Value) -> Value:

@@ -729,3 +729,14 @@ def test_an_iterator_over_what_is_written(of):
         _, *iterators = g(torch.ones(2), [3, 1, 2], {"a": 1})
         run.append([list(i) for i in iterators])
     assert run[0] == run[1]
+
+
+def test_names_of_attributes_are_strings():
+    class Kind(str, enum.Enum):
+        A = "shape"
+
+    def f(x, name):
+        return x + 1, getattr(x, name, 5)
+
+    check_against_eager(f, torch.ones(2), Kind.A)
+    check_against_eager(f, torch.ones(2), None)
