@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves
 
 from . import pipeline, report
 from .aot.joint import behind
-from .capture import cache, convert, frame_hook
+from .capture import cache, convert, facts, frame_hook
 from .errors import Unsupported, UserError, warn_once
 from .report.compare import clone, original
 from .settings import config, overriding
@@ -66,8 +66,7 @@ def check_mode(mode: str | None) -> None:
 
 def check_callable(fn: Any) -> None:
     if isinstance(fn, type) or not callable(fn):
-        more = ": make an instance first" if isinstance(fn, type) else ""
-        raise UserError(f"compile takes a function or an nn.Module, not {fn!r}{more}")
+        raise UserError(f"compile takes a function or an instance of nn.Module, not {fn!r}")
 
 
 class Region:
@@ -324,10 +323,10 @@ def dynamo_backend(
 
     if all(type(n) in (int, bool) for x in example_inputs for n in tree_leaves(laid_out(x))):
         return compiled(example_inputs)
-    known: dict[tuple[Any, ...], Callable[..., Any]] = {}
+    known: dict[Any, Callable[..., Any]] = {}
 
     def call(*inputs: Any) -> Any:
-        key = tuple(map(laid_out, inputs))
+        key = facts.signature(tuple(map(laid_out, inputs)))  # 0.0 is not -0.0, nor 1 True
         if key not in known and len(known) < switches.recompile_limit:
             known[key] = compiled(inputs)
         return known.get(key, gm)(*inputs)

@@ -51,8 +51,7 @@ class Config:
         known = {f.name: type(f.default) for f in fields(self)}
         for name, value in options.items():
             if name not in known:
-                names = ", ".join(sorted(known))
-                raise UserError(f"unknown option {name!r}; the options are {names}")
+                raise UserError(f"unknown option {name!r}; there are {', '.join(sorted(known))}")
             kind = known[name]
             fits = isinstance(value, int | float if kind is float else kind)
             if kind is not type(None) and (not fits or isinstance(value, bool) != (kind is bool)):

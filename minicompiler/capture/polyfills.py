@@ -151,6 +151,9 @@ class Context:
     def mark_non_differentiable(self, *tensors: Any) -> None:
         self.constant = tensors
 
+    def set_materialize_grads(self, value: bool) -> None:
+        assert value or not any(self.needs_input_grad)  # else the frame runs in Python
+
     def forward(self, cls: Any, args: tuple[Any, ...]) -> Any:
         if cls.setup_context is torch.autograd.function._SingleLevelFunction.setup_context:
             return cls.forward(self, *args)

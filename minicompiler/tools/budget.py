@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 COMPILER = {
-    "root": 508,
-    "capture": 5010,
+    "root": 506,
+    "capture": 5012,
     "symbolic": 1172,
     "aot": 1310,
     "decompositions": 761,

@@ -151,6 +151,7 @@ PROGRAMS = {
     "in place": (lambda x, y: InPlace.apply(x + y) * x, False),
     "not filled": (lambda x, y: Unfilled.apply(x)[0], False),
     "too many gradients": (lambda x, y: Wrong.apply(x), False),
+    "not filled, under no_grad": (torch.no_grad()(lambda x, y: Unfilled.apply(x)[0]), True),
     "under no_grad": (torch.no_grad()(lambda x, y: Power.apply(x, 2)), True),
 }
 
