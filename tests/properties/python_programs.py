@@ -18,6 +18,7 @@ import io
 import re
 import sys
 import warnings
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -304,6 +305,21 @@ class TooLong(BaseException):
     """More instructions were run, or lists grew longer, than in a small program."""
 
 
+def is_large(v: Any, depth: int = 4) -> bool:
+    """What doubles with every step is found wherever a program keeps it."""
+    if isinstance(v, int):
+        return v.bit_length() > 10_000
+    if isinstance(v, dict):
+        v = list(v.values())
+    elif type(v).__module__.startswith("<program") and type(v).__dictoffset__:
+        v = list(vars(v).values())
+    if not isinstance(v, str | bytes | list | tuple | set | deque):
+        return False
+    if len(v) > 60 or depth == 0 or isinstance(v, str | bytes):
+        return len(v) > 60
+    return any(is_large(e, depth - 1) for e in v)
+
+
 def eager_accepts(source: str, raises: bool = False, instructions: int = 15_000) -> bool:
     """Run all calls. Exceptions that leave `f` are fine where `raises`, mistakes in names never."""
     left = instructions
@@ -314,10 +330,7 @@ def eager_accepts(source: str, raises: bool = False, instructions: int = 15_000)
             return None
         frame.f_trace_opcodes = True
         left -= 1
-        large = event == "line" and any(
-            isinstance(v, list | str) and len(v) > 60 for v in frame.f_locals.values()
-        )
-        if left < 0 or large:
+        if left < 0 or event == "line" and is_large(frame.f_locals):
             raise TooLong
         return count
 
