@@ -303,3 +303,16 @@ def test_values_that_only_the_graph_holds_count_against_the_limit() -> None:
 def test_options_are_checked(options: Any, said: str) -> None:
     with pytest.raises(minicompiler.UserError, match=said):
         minicompiler.compile(torch.sin, options=options)
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int64])
+def test_reductions_of_what_must_be_converted_first(dtype: torch.dtype) -> None:
+    """torch's own formula of logsumexp subtracts booleans."""
+
+    def f(x: torch.Tensor) -> list[torch.Tensor]:
+        return [x.logsumexp(0), x.nansum(0), x.count_nonzero(0), x.deg2rad(), x.sum(0)]
+
+    x = torch.tensor([[3, 0, 2], [1, 0, 5]]).to(dtype)
+    compiled = minicompiler.compile(f, options={"verify": True})  # raises where it would warn
+    for mine, eager in zip(compiled(x), f(x)):
+        torch.testing.assert_close(mine, eager)

@@ -5,6 +5,8 @@ behind that the next stage does not know.
 """
 
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 from torch._decomp import decomposition_table
 
@@ -21,5 +23,22 @@ NAMES = """
     norm.ScalarOpt_dim celu mish heaviside gelu_backward deg2rad rad2deg isposinf isneginf
     _safe_softmax _log_softmax_backward_data
 """
+
+
+def where_it_runs(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """Some subtract what may be bool; the operator converts first."""
+
+    def rule(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return formula(*args, **kwargs)
+        except RuntimeError:
+            return NotImplemented
+
+    return rule
+
+
 # the bare formula: what torch wraps around it looks for symbols, and imports sympy for that
-RULES |= {op: in_float32(inspect.unwrap(decomposition_table[op])) for op in operators(NAMES)}
+RULES |= {
+    op: in_float32(where_it_runs(inspect.unwrap(decomposition_table[op])))
+    for op in operators(NAMES)
+}
