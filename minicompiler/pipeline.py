@@ -49,8 +49,6 @@ def compile_graph(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
         record.add("partition", parts)
     forward = build(parts.forward, "forward")
     backward = parts.backward and Backward(parts)
-    if native := runtime.extension.module():
-        binding.tensor_guard = native.TensorGuard  # guards made from now on check tensors in C++
     seeded = torch.Tag.nondeterministic_seeded  # it takes numbers from a random generator
     draws = any(seeded in getattr(n.target, "tags", ()) for n in parts.forward.graph.nodes)
     return or_as_captured(runtime.bind(parts.signature, forward, backward), gm, draws)
@@ -198,6 +196,8 @@ def compile_or_keep(backend: Backend, gm: fx.GraphModule, example_inputs: Sequen
 
     Raises BackendError where a backend of the user's fails.
     """
+    if native := runtime.extension.module():
+        binding.tensor_guard = native.TensorGuard  # guards made from now on check tensors in C++
     try:
         return backend(gm, list(example_inputs))
     except Unsupported as refusal:

@@ -87,18 +87,22 @@ static PyObject *alive(PyObject *held)
 #endif
 }
 
-/* Changes whenever an item is set or deleted; 0 where Python does not tell. */
-static uint64_t dict_version(PyObject *dict)
+/* Where a number stands that changes whenever an item is set or deleted; at 0 where Python does not
+   tell. */
+static const uint64_t *version_of(PyObject *dict)
 {
+#if PY_VERSION_HEX >= 0x030D0000
+    static const uint64_t none = 0;
+#endif
 #if PY_VERSION_HEX >= 0x030E0000
-    return 0;
+    return &none;
 #else
 #if PY_VERSION_HEX >= 0x030D0000 /* attributes stored inside the object change without notice */
-    if (((PyDictObject *)dict)->ma_values) return 0;
+    if (((PyDictObject *)dict)->ma_values) return &none;
 #endif
     _Py_COMP_DIAG_PUSH
     _Py_COMP_DIAG_IGNORE_DEPR_DECLS
-    return ((PyDictObject *)dict)->ma_version_tag;
+    return &((PyDictObject *)dict)->ma_version_tag;
     _Py_COMP_DIAG_POP
 #endif
 }
@@ -230,8 +234,9 @@ static PyObject *skipping(PyThreadState *ts, Frame *f, PyCodeObject *code, Holde
 }
 
 /* The replacement of the first entry whose guard holds (new reference), Py_None to run eagerly, or
-   NULL: with an error when a guard raised, without when no entry fits. */
-static PyObject *look_up(Holder *h, PyObject *const *vector, Py_ssize_t n)
+   NULL: with an error when a guard raised, without when no entry fits. Where a guard answers with a
+   tuple, not True, the replacement takes that (`last`, a new reference) as its last argument. */
+static PyObject *look_up(Holder *h, PyObject *const *vector, Py_ssize_t n, PyObject **last)
 {
     PyObject *entries = Py_NewRef(h->entries), *found = NULL;
     State before = here;
@@ -245,8 +250,10 @@ static PyObject *look_up(Holder *h, PyObject *const *vector, Py_ssize_t n)
             PyObject *holds = PyObject_Vectorcall(check, vector, n, NULL);
             Py_DECREF(check);
             if (!holds) break;
-            Py_DECREF(holds); /* True and False outlive this */
-            if (holds != Py_True) continue;
+            Py_CLEAR(*last);
+            if (PyTuple_CheckExact(holds)) *last = holds;
+            else Py_DECREF(holds); /* True and False outlive this */
+            if (holds != Py_True && !*last) continue;
         }
         if (!(found = alive(PyTuple_GET_ITEM(entries, i + 2)))) continue;
         if (i && guard != Py_None) move_to_front(h, entries, i);
@@ -305,19 +312,23 @@ static PyObject *hook(PyThreadState *ts, Frame *f, int throwflag)
         for (Py_ssize_t i = n_args; i < n; i++) vector[i] = PyTuple_GET_ITEM(closure, i - n_args);
     }
 
-    PyObject *replacement = NULL, *result = NULL;
+    PyObject *replacement = NULL, *result = NULL, *last = NULL;
     if (h && h->entries && (!h->globals || h->globals == function->func_globals))
-        replacement = look_up(h, vector, n);
+        replacement = look_up(h, vector, n, &last);
     if (!replacement && !PyErr_Occurred()) replacement = ask(code, function, vector, n);
     if (replacement == Py_None) {
         Py_DECREF(replacement);
+        Py_XDECREF(last);
         h = holder_of(code, 1);
         return h ? skipping(ts, f, code, h) : finish(ts, f, NULL);
     }
     if (replacement) {
+        if (last && vector != copied) vector = memcpy(copied, vector, n * sizeof(PyObject *));
+        if (last) vector[n++] = last;
         result = PyObject_Vectorcall(replacement, vector, n, NULL);
         Py_DECREF(replacement);
     }
+    Py_XDECREF(last);
     return finish(ts, f, result);
 }
 
@@ -412,7 +423,7 @@ static PyObject *m_patched(PyObject *module, PyObject *none)
     PyObject *changed = PyTuple_New(0), *name, *expected;
     for (Trusted *t = trusted; changed && t < trusted + n_trusted; t++) {
         PyTypeObject *type = PyType_Check(t->space) ? (PyTypeObject *)t->space : NULL;
-        uint64_t version = type ? type->tp_version_tag : dict_version(t->space);
+        uint64_t version = type ? type->tp_version_tag : *version_of(t->space);
         if (version && version == t->version) continue;
         int same = 1;
         for (Py_ssize_t i = 0; changed && PyDict_Next(t->names, &i, &name, &expected);) {

@@ -6,7 +6,7 @@
    references (constants) but nothing else; a pointer is followed only after the step that holds it
    was found unchanged, and an address used again is told by the weak reference. */
 
-enum { OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM }; /* "kinds" in binding.py */
+enum { OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM, FIELD }; /* "kinds" in binding.py */
 
 typedef struct {
     int kind, parent;   /* index of the step this one starts from; -1: the root */
@@ -18,13 +18,29 @@ typedef struct {
     uint64_t version;   /* of `found`, if it is a dictionary */
     int changed;        /* in this walk the dictionary has another version, or none */
     int constant;       /* cannot change while its dictionary does not */
+    int guarded;        /* the guard sees to it */
 } Step;
+
+/* While every word is what it was, so is all that the steps lead to: the types of objects, the
+   places of their dictionaries, and the versions of these, which answer for their items. */
+typedef struct { const uint64_t *at; uint64_t expected; } Word;
 
 typedef struct {
     PyObject_HEAD
-    int n, n_wanted, *wanted, moved;
-    Step *steps;
+    int n, n_wanted, n_words, n_lookups, n_guarded, *wanted, *lookups, moved;
+    Step *steps;     /* *lookups: which of them are CLASS_ITEM */
+    Word *words;     /* n_words < 0: versions do not tell, all steps are walked */
+    PyObject *guard; /* owned; called with the first n_guarded of what is wanted */
+    vectorcallfunc call;
 } Walk;
+
+/* Where a function keeps its code or defaults. */
+static PyObject **field(PyObject *from, PyObject *name)
+{
+    PyFunctionObject *f = (PyFunctionObject *)from;
+    if (!strcmp(PyUnicode_AsUTF8(name), "__code__")) return &f->func_code;
+    return strcmp(PyUnicode_AsUTF8(name), "__defaults__") ? &f->func_kwdefaults : &f->func_defaults;
+}
 
 /* What step s leads to from `from`, borrowed; NULL if nothing. Runs no user code and, unless an
    instance stores its attributes without a dictionary by now, allocates nothing. */
@@ -42,6 +58,10 @@ static PyObject *step_target(Step *s, PyObject *from)
         break;
     case WHOLE:
         return from;
+    case FIELD:
+        place = field(from, s->key);
+        found = *place ? *place : Py_None;
+        break;
     default:
         found = PyDict_Check(from) ? PyDict_GetItemWithError(from, s->key) : NULL;
     }
@@ -55,7 +75,7 @@ static int step_bind(Step *s, PyObject *found)
     s->found = found;
     s->type = (PyTypeObject *)Py_NewRef(Py_TYPE(found));
     if (PyDict_Check(found)) return 1;
-    int weak = PyType_SUPPORTS_WEAKREFS(s->type);
+    int weak = s->kind != FIELD && PyType_SUPPORTS_WEAKREFS(s->type);
     s->held = weak ? PyWeakref_NewRef(found, NULL) : Py_NewRef(found);
     return s->held != NULL;
 }
@@ -86,7 +106,7 @@ static int walk(Walk *w, PyObject *root, int binding)
         }
         if (Py_TYPE(s->found) != s->type) return 0;
         if (PyDict_Check(s->found)) {
-            uint64_t version = dict_version(s->found);
+            uint64_t version = *version_of(s->found);
             s->changed = !version || version != s->version;
             s->version = version;
         }
@@ -94,23 +114,65 @@ static int walk(Walk *w, PyObject *root, int binding)
     return 1;
 }
 
-static PyObject *walk_call(PyObject *self, PyObject *args, PyObject *keywords)
+/* Notes the words, in the order of the steps: a pointer is followed only after what holds it was
+   found unchanged. The guard compares the types of what it is shown itself. */
+static void note_words(Walk *w, PyObject *root)
+{
+    w->n_words = -1;
+    Word *q = w->words;
+    for (Step *s = w->steps; s < w->steps + w->n; s++) {
+        if (s->kind != OWN_DICT && s->kind != ITEM && s->kind != FIELD) continue;
+        PyObject *from = s->parent < 0 ? root : w->steps[s->parent].found, **place = NULL;
+        if (s->kind == OWN_DICT) place = _PyObject_GetDictPtr(from);
+        if (s->kind == FIELD) place = field(from, s->key);
+        if (place) *q++ = (Word){(uint64_t *)place, (uint64_t)(uintptr_t)*place};
+        int of_class = s->held || PyType_HasFeature(s->type, Py_TPFLAGS_HEAPTYPE); /* assignable */
+        if (of_class && !s->constant && !s->guarded)
+            *q++ = (Word){(uint64_t *)&s->found->ob_type, (uint64_t)(uintptr_t)s->type};
+        if (!PyDict_Check(s->found)) continue;
+        *q++ = (Word){version_of(s->found), s->version};
+        if (!s->version || sizeof(void *) < sizeof(uint64_t)) return;
+    }
+    w->n_words = (int)(q - w->words);
+}
+
+static int nothing_moved(Walk *w, PyObject *root)
+{
+    for (Word *q = w->words; q < w->words + w->n_words; q++)
+        if (*q->at != q->expected) return 0;
+    for (int i = 0; i < w->n_lookups; i++) {
+        Step *s = w->steps + w->lookups[i];
+        if (step_target(s, s->parent < 0 ? root : w->steps[s->parent].found) != s->found) return 0;
+    }
+    return w->n_words >= 0;
+}
+
+/* Is all as it was? If not for sure, never walk again: versions may be noted that were not followed
+   up. */
+static int same_as_ever(Walk *w, PyObject *root)
+{
+    if (w->moved || nothing_moved(w, root)) return !w->moved;
+    w->moved = !walk(w, root, 0);
+    if (!w->moved) note_words(w, root);
+    return !w->moved;
+}
+
+static PyObject *walk_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     Walk *w = (Walk *)self;
-    PyObject *root, *found;
-    if (!PyArg_ParseTuple(args, "O", &root)) return NULL;
-    if (w->moved || !(found = PyTuple_New(w->n_wanted))) { /* before walking: it may collect */
-        if (PyErr_Occurred()) return NULL;
-        Py_RETURN_NONE;
+    if (PyVectorcall_NARGS(flags) != 1) return PyErr_Format(PyExc_TypeError, "walk(root)");
+    PyObject *found = PyTuple_New(w->n_wanted), *holds = NULL; /* first: it may collect */
+    if (!found) return NULL;
+    if (same_as_ever(w, args[0])) {
+        for (int i = 0; i < w->n_wanted; i++)
+            PyTuple_SET_ITEM(found, i, Py_NewRef(w->steps[w->wanted[i]].found));
+        if (!w->n_guarded) return found;
+        holds = PyObject_Vectorcall(w->guard, &PyTuple_GET_ITEM(found, 0), w->n_guarded, NULL);
+        if (holds) Py_DECREF(holds); /* True and False outlive this */
+        if (holds == Py_True) return found;
     }
-    if (!walk(w, root, 0)) {
-        w->moved = 1; /* versions may be noted that were not followed up: never walk again */
-        Py_DECREF(found);
-        Py_RETURN_NONE;
-    }
-    for (int i = 0; i < w->n_wanted; i++)
-        PyTuple_SET_ITEM(found, i, Py_NewRef(w->steps[w->wanted[i]].found));
-    return found;
+    Py_DECREF(found);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 static int walk_traverse(PyObject *self, visitproc visit, void *arg)
@@ -120,6 +182,7 @@ static int walk_traverse(PyObject *self, visitproc visit, void *arg)
         Py_VISIT(s->held);
         Py_VISIT(s->type);
     }
+    Py_VISIT(((Walk *)self)->guard);
     return 0;
 }
 
@@ -132,6 +195,7 @@ static int walk_clear(PyObject *self)
         Py_CLEAR(s->held);
         Py_CLEAR(s->type);
     }
+    Py_CLEAR(w->guard);
     return 0;
 }
 
@@ -140,29 +204,40 @@ static void walk_free(PyObject *self)
     PyObject_GC_UnTrack(self);
     walk_clear(self);
     PyMem_Free(((Walk *)self)->steps);
-    PyMem_Free(((Walk *)self)->wanted);
+    PyMem_Free(((Walk *)self)->words);
+    PyMem_Free(((Walk *)self)->wanted); /* and lookups */
     Py_TYPE(self)->tp_free(self);
 }
 
 static PyObject *walk_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    PyObject *steps, *wanted, *root;
-    if (!PyArg_ParseTuple(args, "O!O!O", &PyTuple_Type, &steps, &PyTuple_Type, &wanted, &root))
+    PyObject *steps, *wanted, *root, *guard = Py_None;
+    int n_guarded = 0;
+    if (!PyArg_ParseTuple(args, "O!O!O|Oi", &PyTuple_Type, &steps, &PyTuple_Type, &wanted, &root,
+                          &guard, &n_guarded))
         return NULL;
     Walk *w = (Walk *)type->tp_alloc(type, 0);
     if (!w) return NULL; /* binding.py keeps to it: a step starts from one before it */
     int n = (int)PyTuple_GET_SIZE(steps), n_wanted = (int)PyTuple_GET_SIZE(wanted);
+    w->call = walk_call;
+    w->guard = Py_NewRef(guard);
+    w->n_guarded = n_guarded;
     w->steps = PyMem_Calloc(n + 1, sizeof(Step));
-    w->wanted = PyMem_Calloc(n_wanted + 1, sizeof(int));
-    if (!w->steps || !w->wanted) { Py_DECREF(w); return PyErr_NoMemory(); }
+    w->words = PyMem_Calloc(3 * n + 1, sizeof(Word));
+    w->wanted = PyMem_Calloc(n_wanted + n + 1, sizeof(int));
+    if (!w->steps || !w->words || !w->wanted) { Py_DECREF(w); return PyErr_NoMemory(); }
+    w->lookups = w->wanted + n_wanted;
     for (; w->n < n; w->n++) {
         Step *s = w->steps + w->n;
         if (!PyArg_ParseTuple(PyTuple_GET_ITEM(steps, w->n), "iiU", &s->kind, &s->parent, &s->key))
             goto failed;
         Py_INCREF(s->key);
+        if (s->kind == CLASS_ITEM) w->lookups[w->n_lookups++] = w->n;
     }
-    for (; w->n_wanted < n_wanted; w->n_wanted++)
-        w->wanted[w->n_wanted] = (int)PyLong_AsLong(PyTuple_GET_ITEM(wanted, w->n_wanted));
+    for (; w->n_wanted < n_wanted; w->n_wanted++) {
+        int i = w->wanted[w->n_wanted] = (int)PyLong_AsLong(PyTuple_GET_ITEM(wanted, w->n_wanted));
+        w->steps[i].guarded = w->n_wanted < n_guarded;
+    }
     int collects = PyGC_Disable(); /* finalizers might change what is being walked */
     int found = walk(w, root, 1);
     if (collects) PyGC_Enable();
@@ -172,6 +247,7 @@ static PyObject *walk_new(PyTypeObject *type, PyObject *args, PyObject *keywords
         s->constant = s->kind == NO_ITEM || s->kind == WHOLE ||
                       (fixed && !PyType_HasFeature(s->type, Py_TPFLAGS_HEAPTYPE));
     }
+    if (found) note_words(w, root);
     if (found) return (PyObject *)w;
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_LookupError, "a path does not exist");
 failed:
@@ -182,13 +258,15 @@ failed:
 static PyTypeObject walk_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "minicompiler.capture._frame_hook.Walk",
-    .tp_doc = "Walk(((kind, parent, key), ...), (step wanted, ...), root); walk(root) -> a tuple\n"
-              "of the values wanted, or None once anything on the way is not what it was.",
+    .tp_doc = "Walk(((kind, parent, key), ...), (step wanted, ...), root, guard, n);\n"
+              "walk(root) -> a tuple of the values wanted, or None once anything on the way is not\n"
+              "what it was, and where guard(*the first n of them) does not hold.",
     .tp_basicsize = sizeof(Walk),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_traverse = walk_traverse,
     .tp_clear = walk_clear,
     .tp_new = walk_new,
-    .tp_call = walk_call,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Walk, call),
     .tp_dealloc = walk_free,
 };

@@ -12,6 +12,8 @@ model, are bindings, not recompiles. Roots are known by weak reference.
 
 import sys
 from collections.abc import Callable
+from itertools import chain
+from types import FunctionType
 from typing import Any
 from weakref import ref
 
@@ -19,23 +21,24 @@ import torch
 
 from .frame_hook import Walk
 from .guards import Guard, GuardSet, TensorGuard
-from .source import ClassAttr, Item, OwnDict, Source, TypeOf
+from .source import ClassAttr, Field, Item, OwnDict, Source, TypeOf
 
-OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM = range(5)  # kinds of steps, as in _walk.c
+OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM, FIELD = range(6)  # kinds of steps, as in _walk.c
 TUPLES = (tuple, torch.Size)
 FEWEST = 8  # guards below a root that make up for a binding
 
 tensor_guard: TensorGuard | None = None  # the run-time extension's, handed in by the pipeline
 
 
-def build(guards: GuardSet) -> Callable[..., bool]:
-    """check(*vector) -> whether every guard holds, the fastest way there is."""
-    root = best_root(guards)
-    return guards.build(tensor_guard) if root is None else Binding(guards, root).check
+def build(guards: GuardSet, bound: "Binding | None" = None) -> Callable[..., Any]:
+    """check(*vector) -> whether every guard holds, the fastest way there is; truth may come as what
+    a replacement made with `bound` takes as its last argument."""
+    bound = bound or of(guards)
+    return guards.build(tensor_guard) if bound is None else bound.check()
 
 
-def best_root(guards: GuardSet) -> Source | None:
-    """The module that most guards are about, if any."""
+def of(guards: GuardSet) -> "Binding | None":
+    """For the module that most guards are about, if any."""
     if Walk is None:
         return None
     below: dict[Source, int] = {}
@@ -46,56 +49,70 @@ def best_root(guards: GuardSet) -> Source | None:
     classes = guards.classes()
     often = [s for s, n in below.items() if n >= FEWEST]
     modules = [s for s in often if issubclass(classes.get(s, object), torch.nn.Module)]
-    return max(modules, key=lambda s: below[s], default=None)
+    root = max(modules, key=lambda s: below[s], default=None)
+    return None if root is None else Binding(guards, root)
 
 
 class Binding:
     """What is assumed below one root, and for which root objects it was found to hold.
 
-    check(*vector)   all guards, the others included
+    `place` says where a replacement finds what a check has read, so that it need not read it again.
     """
 
     def __init__(self, guards: GuardSet, root: Source) -> None:
         self.guards, self.root = guards, root
         self.steps: list[tuple[int, int, str]] = []
         self.numbers: dict[Source, int | None] = {root: -1}
+        self.lookups: dict[tuple[Any, str], int | None] = {}
         self.classes = guards.classes()
         self.known: dict[int, tuple[ref[Any], Callable[[Any], tuple[Any, ...] | None]]] = {}
+        self.bound = dict.fromkeys(filter(self.binds, guards))  # a walk sees to these
+        tensors = [g for g in self.bound if g.kind == "TENSOR"]
+        self.tensors = {g.source: g.expected.row() for g in tensors if g.source}
+        self.guard: tuple[Any, ...] = ()  # of all tensors, and how many
+        # places: tensors from the front, in the order of their guard, others from the back
+        self.front: dict[Source, int] = {}
+        self.back: dict[Source, int] = {}
 
-        rows = list(guards)
+    def place(self, source: Source) -> str:
+        """`found[i]` for what a walk leads to anyway; empty for anything else."""
+        if source == self.root or self.numbers.get(source) is None:
+            return ""
+        order = self.front if source in self.tensors else self.back
+        at = order.setdefault(source, len(order))
+        return f"found[{at if order is self.front else ~at}]"
+
+    def check(self) -> Callable[..., Any]:
+        """check(*vector) -> whether all guards hold, the others included: False, or what was found
+        (True where nobody asked for a place)."""
+        result = "found" if self.front or self.back else "True"
         first: list[Guard] = []  # not about the root
-        bound: list[Guard] = []  # the walk sees to them
-        last: list[Guard] = []  # about what the walk leads to
-        for guard in rows:
-            if binds := self.binds(guard):
-                bound.append(guard)
-            if not binds or guard.kind == "TENSOR":
+        last: list[Guard] = []  # about what a walk leads to
+        for guard in self.guards:
+            if guard not in self.bound or (guard.kind == "TENSOR" and tensor_guard is None):
                 (last if any(map(self.is_below, guard.sources)) else first).append(guard)
-        tensors = [g for g in bound if g.kind == "TENSOR"]
-        wanted = dict.fromkeys(g.source for g in tensors if g.source)
-        for guard in last:
-            for source in guard.sources:
-                wanted.update(dict.fromkeys(self.reached(source)))
-        self.wanted = tuple(self.number(source) for source in wanted)
 
-        in_full = guards.text(vector=("root",))
-        in_full.variables[root] = in_full.vector("root")
-        in_full.require_all(bound, tensor_guard)
-        modes = any(g.kind == "FUNCTION_MODES" and g.expected for g in rows)
+        in_full = self.guards.text(vector=("root",))
+        in_full.variables[self.root] = in_full.vector("root")
+        in_full.require_all(self.bound, tensor_guard)
+        modes = any(g.kind == "FUNCTION_MODES" and g.expected for g in self.guards.rows)
         self.in_full = in_full.check(modes)
 
-        text = guards.text()
+        text = self.guards.text()
         text.require_all(first, tensor_guard)
-        text.lines.append(f"found = {text.const(self.find)}({text.read(root)})")
+        text.lines.append(f"found = {text.const(self.find)}({text.read(self.root)})")
         text.lines.append("if found is None: return False")
-        text.variables.update((source, f"found[{i}]") for i, source in enumerate(wanted))
-        if tensor_guard is not None and tensors:
-            check = text.const(tensor_guard([g.expected.row() for g in tensors]))
-            text.lines.append(f"if not {check}(*found[:{len(tensors)}]): return False")
-            checked = set(map(id, tensors))
-            last = [g for g in last if id(g) not in checked]
+        wanted = (*self.tensors, *(source for guard in last for source in guard.sources))
+        for at in chain.from_iterable(map(self.reached, wanted)):
+            text.variables[at] = self.place(at)
         text.require_all(last, tensor_guard)
-        self.check = text.check(modes)
+
+        if tensor_guard is not None:
+            rows = [self.tensors[source] for source in self.front]
+            self.guard = tensor_guard(rows), len(rows)
+        places = (*self.front, *reversed(self.back))
+        self.wanted = tuple(self.number(source) for source in places)
+        return text.check(modes, result)
 
     # ---------------------------------------------------------------- sources as steps
     def is_below(self, source: Source) -> bool:
@@ -110,8 +127,15 @@ class Binding:
                     number = self.step(OWN_DICT, of)
                 case Item(of, str(key)) if self.is_dict(of):
                     number = self.step(ITEM, of, key)
-                case ClassAttr(TypeOf(of), name):
-                    number = self.step(CLASS_ITEM, of, name)
+                case Field(of, "__code__" | "__defaults__" | "__kwdefaults__" as name) if (
+                    self.classes.get(of) is FunctionType
+                ):
+                    number = self.step(FIELD, of, name)
+                case ClassAttr(TypeOf(of), name) if self.number(of) is not None:
+                    shared = self.classes.get(of, of), name  # by all objects of a class
+                    if shared not in self.lookups:
+                        self.lookups[shared] = self.step(CLASS_ITEM, of, name)
+                    number = self.lookups[shared]
             self.numbers[source] = number
         return self.numbers[source]
 
@@ -164,7 +188,7 @@ class Binding:
         at, walk = known.get(key, (None, None))
         found = walk(root) if walk is not None and at is not None and at() is root else None
         if found is None and self.in_full(root):
-            walk = Walk(tuple(self.steps), self.wanted, root)
+            walk = Walk(tuple(self.steps), self.wanted, root, *self.guard)
             known[key] = ref(root, lambda _: known.pop(key, None)), walk
             found = walk(root)
         return found

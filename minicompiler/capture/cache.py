@@ -13,6 +13,7 @@ the hook refers to them weakly; a set of guards that expects a dead object is dr
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 from weakref import WeakValueDictionary, ref
@@ -23,6 +24,7 @@ from ..errors import warn
 from ..report import current
 from ..settings import config
 from . import binding, frame_hook
+from .binding import Binding
 from .guards import Failure, GuardSet
 
 OWNER = "__minicompiler__"  # the name in a module's globals
@@ -37,6 +39,7 @@ class Compiled:
     guards: GuardSet
     replacement: Callable[..., Any] | None
     artefact: Hashable = None  # None: unlike any other
+    binding: Binding | None = None  # of the guards, if the replacement reads by it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +48,7 @@ class Entry:
 
     region: object
     compiled: Compiled | None = None
-    check: Callable[..., bool] | None = None
+    check: Callable[..., Any] | None = None
     module: ref[Any] | None = None  # the nn.Module that the frame is a method of
 
     @property
@@ -69,10 +72,11 @@ class CodeCache:
 
         self.code = ref(code, code_died)
 
-    def lookup(self, region: object, vector: tuple[Any, ...]) -> Entry | None:
-        """The entry of this region whose guards hold for the vector."""
-        entries = (e for e in self.entries if e.region is region)
-        return next((e for e in entries if e.check is None or e.check(*vector)), None)
+    def lookup(self, region: object, vector: tuple[Any, ...]) -> tuple[Entry, Any] | None:
+        """The entry of this region whose guards hold for the vector, and what its check found."""
+        checks = ((e, e.check) for e in self.entries if e.region is region)
+        held = ((e, check is None or check(*vector)) for e, check in checks)
+        return next(((e, found) for e, found in held if found), None)
 
     def failures(self, region: object, vector: tuple[Any, ...]) -> Iterator[Failure]:
         """For each entry of this region, newest first, the guard that does not hold."""
@@ -93,9 +97,9 @@ class CodeCache:
         made = [artefact for _, artefact in entries]
         return len(set(made) - {None}) + made.count(None)
 
-    def insert(self, region: object, compiled: Compiled, vector: tuple[Any, ...]) -> bool:
-        """Whether the new entry fits the call that it was made for."""
-        module, check = module_of(vector), binding.build(compiled.guards)
+    def insert(self, region: object, compiled: Compiled, vector: tuple[Any, ...]) -> Any:
+        """What the check of the new entry finds for the call that it was made for."""
+        module, check = module_of(vector), binding.build(compiled.guards, compiled.binding)
         if isinstance(compiled.replacement, FunctionType):
             frame_hook.skip(compiled.replacement.__code__)  # never offered to be compiled
         entry = Entry(region, compiled, check, None if module is None else ref(module))
@@ -118,6 +122,11 @@ class CodeCache:
             weak: Any = lambda function: None if function is None else ref(function)
             made = [(e.region, weak(e.check), weak(e.replacement)) for e in entries]
             frame_hook.replace(code, made, self.f_globals)
+
+
+def with_found(replacement: Callable[..., Any] | None, found: Any) -> Callable[..., Any] | None:
+    """For this one call, as the hook does it at a hit."""
+    return partial(replacement, found=found) if replacement and found is not True else replacement
 
 
 def module_of(vector: tuple[Any, ...]) -> Any:
@@ -176,8 +185,8 @@ def find_or_compile(
     if cache is None:
         return None
     with cache.lock:
-        if (found := cache.lookup(region, vector)) is not None:  # another thread was faster
-            return found.replacement
+        if (known := cache.lookup(region, vector)) is not None:  # another thread was faster
+            return with_found(known[0].replacement, known[1])
         cache.prune()
         made = cache.artefacts(region, vector)
         left = sum(compiled.replacement is None for _, compiled in cache.of(region))
@@ -194,9 +203,9 @@ def find_or_compile(
                 return None
             current().count("recompiles")
         compiled = compile() if left < config.recompile_limit else None
-        if compiled is not None and cache.insert(region, compiled, vector):
+        if compiled is not None and (found := cache.insert(region, compiled, vector)):
             current().count("guards", len(compiled.guards))
-            return compiled.replacement
+            return with_found(compiled.replacement, found)
         cache.give_up(region)
         if compiled is not None:  # never run on an assumption that does not hold
             failure = compiled.guards.explain_failure(*vector)

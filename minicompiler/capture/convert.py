@@ -8,6 +8,7 @@ Invariant: nothing that the user can see has happened when this returns.
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 from types import CodeType
 from typing import Any
 
@@ -206,7 +207,7 @@ def finish(
     set_ambient_back(ev)  # compiled under what it will find
     run = graph_call(ev, code, text, inputs, compile_graph) if ev.graph.operations else []
     guard_aliasing(ev, frame)
-    replacement = text.function("replacement", [*text.lines, *run, *text.after])
+    replacement = text.replacement(run)
     record.add("replacement", replacement.text)
     record.add("guards", ev.guards)
     record.count("frames")
@@ -214,7 +215,8 @@ def finish(
         record.count("breaks")
         record.reason(f"{attempt.reason}\n  at {attempt.where}")
     numbers = [repr(v) for v in text.namespace.values() if type(v) in (float, complex)]
-    return Compiled(ev.guards, replacement, (replacement.text, text.graph, *numbers))
+    artefact = (replacement.text, text.graph, *numbers)
+    return Compiled(ev.guards, replacement, artefact, text.binding)
 
 
 def graph_call(
@@ -232,7 +234,7 @@ def graph_call(
     record.count("graphs")
     compiled = text.namespace["graph"] = compile_graph(gm, [t.real for t in ev.graph.inputs])
     outputs = "".join(f"{n}, " for n in text.outputs.values())
-    run = f"{outputs}{'= ' if outputs else ''}graph({', '.join(inputs)})"
+    run = f"{outputs}{'= ' if outputs else ''}graph({', '.join(spread(inputs))})"
     undo = [f"    {text.setter(key, before)}" for key, (_, before) in ev.ambient.items()]
     written = "".join(f"{text.read(t.source)}, " for t in ev.graph.mutated() if t.source)
     # others write inputs last and reset generators
@@ -246,6 +248,19 @@ def graph_call(
         *["        raise", "    before = None"],
         *["if before is None:", f"    return {in_python(text, code)}"],
     ]
+
+
+def spread(inputs: list[str]) -> list[str]:
+    """`found[3], found[4]` as `*found[3:5]`."""
+    texts: list[str] = []
+    for key, run in groupby(
+        enumerate(inputs), lambda at: int(at[1][6:-1]) - at[0] if at[1][:6] == "found[" else at[1]
+    ):
+        names = [name for _, name in run]
+        place = names[0][6:-1]
+        several = type(key) is int and len(names) > 1
+        texts += [f"*found[{place}:{int(place) + len(names)}]"] if several else names
+    return texts
 
 
 def in_python(text: Text, code: CodeType, calls: bool = False) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 
 from ..errors import Unsupported
-from . import guards
+from . import binding, guards
 from .calls import POLYFILLS
 from .frame_hook import own_dict
 from .side_effects import Call
@@ -52,6 +52,7 @@ class Text(guards.Text):
     def __init__(self, ev: "Evaluation", vector: Sequence[str]) -> None:
         super().__init__(vector, {"G": ev.f_globals}, {})
         self.ev = ev
+        self.binding = binding.of(ev.guards)
         self.after: list[str] = []
         self.made: dict[int, str] = {}
         self.kept: list[Value] = []  # keeps the ids in `made` valid
@@ -59,6 +60,15 @@ class Text(guards.Text):
         self.building: dict[int, list[int]] = {}  # id -> line number where creation may go
         self.outputs: dict[torch.fx.Node, str] = {}
         self.graph = ""  # its code
+
+    def read(self, source: Source) -> str:
+        return (self.binding and self.binding.place(source)) or super().read(source)
+
+    def replacement(self, graph: Sequence[str]) -> Any:
+        """The function: `graph` are the lines that run it."""
+        found = self.binding and (self.binding.front or self.binding.back)
+        lines = [*self.lines, *graph, *self.after]
+        return self.function("replacement", lines, *["found"] * bool(found))
 
     # ---------------------------------------------------------------- values
     def value(self, v: Value | Lazy) -> str:

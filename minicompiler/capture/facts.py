@@ -228,17 +228,18 @@ AMBIENT = {
 BUILTIN_CONTAINERS = (dict, list, tuple, set, frozenset, deque, str, bytes, types.MappingProxyType)
 
 
+def builtin_of(cls: type) -> Any:
+    """The builtin container that a class is or derives from; None for others."""
+    return next((b for b in BUILTIN_CONTAINERS if issubclass(cls, b)), None)
+
+
+@functools.cache
 def of_builtin(name: str) -> Callable[..., Any]:
     """A method as the builtin container has it, whatever a subclass says."""
-
-    def method(container: Any, *args: Any) -> Any:
-        builtin = next(b for b in BUILTIN_CONTAINERS if issubclass(type(container), b))
-        return getattr(builtin, name)(container, *args)
-
-    return method
+    return lambda container, *args: getattr(builtin_of(type(container)), name)(container, *args)
 
 
-length, has_key = of_builtin("__len__"), of_builtin("__contains__")
+length = of_builtin("__len__")
 
 
 def same_keys(container: Any, expected: tuple[Any, ...]) -> bool:

@@ -24,7 +24,7 @@ from . import facts
 from .decode import parameters
 from .facts import AMBIENT, Literal, Pin, TensorFacts, describe, signature
 from .frame_hook import MISSING
-from .source import ClassDict, Globals, OwnDict, Source, keys_of
+from .source import Globals, OwnDict, Source, keys_of
 
 
 # ---------------------------------------------------------------- kinds
@@ -140,23 +140,22 @@ KINDS: dict[str, Kind] = {
     # what an object holds
     "LENGTH": Kind(
         2,
-        lambda x, n, scope: (
-            f"{'len' if x in scope.plain else scope.const(facts.length)}({x}) == {n}"
-        ),
+        lambda x, n, scope: f"{scope.method(x, '__len__')}({x}) == {n}",
         tell=lambda n, v: (f"length {n}", f"length {_attempt(facts.length, v)}"),
     ),
     "HAS_KEY": Kind(
         2,
         lambda x, e, scope: (
-            f"({scope.const(e[0])} in {x}) is {e[1]}"
-            if x in scope.plain
-            else f"{scope.const(facts.has_key)}({x}, {scope.const(e[0])}) is {e[1]}"
+            f"{scope.method(x, '__contains__')}({x}, {scope.const(e[0])}) is {e[1]}"
         ),
         tell=lambda e, v: (f"{'' if e[1] else 'no '}key {describe(e[0])}", "the contrary"),
     ),
     "DICT_KEYS": Kind(
         3,
-        lambda x, keys, scope: f"{scope.const(facts.same_keys)}({x}, {scope.const(keys)})",
+        lambda x, keys, scope: (
+            f"{scope.method(x, '__len__')}({x}) == {len(keys)}"
+            + (f" and {scope.const(facts.same_keys)}({x}, {scope.const(keys)})" if keys else "")
+        ),
         lambda keys: tuple(map(_key, keys)),
         lambda keys, v: (_keys(keys), _attempt(lambda v: _keys(map(_key, keys_of(v))), v)),
     ),
@@ -205,7 +204,6 @@ def _keys(keys: Iterable[Any]) -> str:
 
 # ---------------------------------------------------------------- guards as Python text
 TensorGuard = Callable[[list[tuple[Any, ...]]], Callable[..., bool]]
-PLAIN = (*facts.BUILTIN_CONTAINERS, torch.Size)
 WRITTEN = (int, str, bool, bytes, type(None))  # as literals
 
 
@@ -217,7 +215,7 @@ class Text:
         self, vector: Sequence[str], namespace: dict[str, Any], exact: dict[Source, Any]
     ) -> None:
         self.exact = exact  # types that guards before have made sure of
-        self.plain: set[str] = set()  # variables known to hold exact builtin containers
+        self.containers: dict[str, Any] = {}  # variables, and what builtin container they hold
         self.parameters = {
             name: f"L_{name if name.isidentifier() else i}" for i, name in enumerate(vector)
         }
@@ -259,9 +257,14 @@ class Text:
             self.lines.append(f"{name} = {text}")
             text = name
         self.variables[source] = text
-        if self.exact.get(source) in PLAIN or isinstance(source, Globals | OwnDict | ClassDict):
-            self.plain.add(text)
+        cls = dict if isinstance(source, Globals | OwnDict) else self.exact.get(source, object)
+        self.containers[text] = facts.builtin_of(cls)
         return text
+
+    def method(self, x: str, name: str) -> str:
+        """A method as the builtin container has it, whatever a subclass says."""
+        of = self.containers.get(x)
+        return self.const(getattr(of, name) if of else facts.of_builtin(name))
 
     def require(self, guard: Guard, otherwise: str = "False") -> None:
         value = "" if guard.source is None else self.read(guard.source)
@@ -282,10 +285,10 @@ class Text:
             elif guard:
                 self.require(guard)
 
-    def function(self, name: str, lines: Iterable[str]) -> Any:
+    def function(self, name: str, lines: Iterable[str], *more: str) -> Any:
         """The lines as a function of the vector; `text` of the function is what was compiled."""
         body = "".join(f"\n    {line}" for line in lines)
-        text = f"def {name}({', '.join(self.parameters.values())}):{body}\n"
+        text = f"def {name}({', '.join([*self.parameters.values(), *more])}):{body}\n"
         exec(compile(text, f"<{name}>", "exec"), self.namespace)
         made: Any = self.namespace.pop(name)
         made.text = text
@@ -295,12 +298,12 @@ class Text:
         body = [f"    {line}" for line in (*self.lines, f"return {result}")]
         return self.function("check", ["try:", *body, f"except Exception: {on_error}"])
 
-    def check(self, modes: bool = False) -> Callable[..., bool]:
+    def check(self, modes: bool = False, result: str = "True") -> Callable[..., Any]:
         """The lines as a check. `modes`: under a default device, whose mode would see each read."""
         if modes:
             off = f"with {self.const(torch._C.DisableTorchFunction)}():"
             self.lines = [off, *(f"    {line}" for line in self.lines)]
-        return self.tried("True", "return False")  # type: ignore[no-any-return]
+        return self.tried(result, "return False")  # type: ignore[no-any-return]
 
 
 class Failure(NamedTuple):

@@ -7,7 +7,7 @@ import copy
 import io
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -65,7 +65,7 @@ def capture(fn: Callable[..., Any], run: Run, **options: Any) -> Callable[..., A
             run.frames += 1
             run.texts.append(str(made.artefact))
             run.guards += len(made.guards)
-            return cache.Compiled(made.guards, made.replacement, object())
+            return replace(made, artefact=object())
 
         with report.recording(record):
             found = cache.find_or_compile(code, function.__globals__, vector, region, compile_frame)

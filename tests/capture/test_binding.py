@@ -11,7 +11,6 @@ from torch import nn
 
 from minicompiler.capture import binding, frame_hook
 from minicompiler.capture import source as S
-from minicompiler.capture.binding import Binding, best_root
 from minicompiler.capture.facts import TensorFacts
 from minicompiler.capture.guards import GuardSet
 from tests.capture.paths import attribute, part
@@ -159,14 +158,15 @@ CHANGES = {
 def test_every_change_is_judged_as_by_the_plain_check(name, tensor_guard):
     net, x = Net(), torch.zeros(2, 3)
     made = assumptions(net, x)
-    plain, bound = made.build(), Binding(made, SELF)
-    assert best_root(made) == SELF
+    plain, bound = made.build(), binding.of(made)
+    check = bound.check()
+    assert bound.root == SELF
     for _ in range(3):
-        assert plain(net, x) and bound.check(net, x)
+        assert plain(net, x) and check(net, x)
     apply, expected = CHANGES[name]
     apply(net)
     for _ in range(3):
-        assert bound.check(net, x) is plain(net, x) is expected
+        assert check(net, x) is plain(net, x) is expected
     assert bound.find(net) is not None or not expected
 
 
@@ -207,7 +207,10 @@ def test_random_sequences_of_changes():
 def test_instances_share_one_check():
     nets, x = [Net() for _ in range(5)], torch.zeros(2, 3)
     made = assumptions(nets[0], x)
-    bound = Binding(made, SELF)
+    bound = binding.of(made)
+    weight = part(net_path("1", "fc"), "_parameters", "weight")
+    assert bound.place(weight) == "found[0]" and bound.place(X) == ""
+    check = bound.check()
     full = 0
 
     def counting(root, in_full=bound.in_full):
@@ -217,30 +220,29 @@ def test_instances_share_one_check():
 
     bound.in_full = counting
     for _ in range(10):
-        assert all(bound.check(net, x) for net in nets)
+        assert all(check(net, x) for net in nets)
     assert full == 5
     nets[0].step += 1
-    assert bound.check(nets[0], x) and full == 5  # nobody assumed anything about it
+    assert check(nets[0], x) and full == 5  # nobody assumed anything about it
     nets[0].eval()
-    assert not bound.check(nets[0], x) and full == 6
+    assert not check(nets[0], x) and full == 6
     nets[0].train()
-    assert bound.check(nets[0], x) and full == 7
+    assert check(nets[0], x) and full == 7
     expected = [net.blocks[1].fc.weight for net in nets]
-    weight = part(net_path("1", "fc"), "_parameters", "weight")
-    place = bound.wanted.index(bound.number(weight))
-    assert [bound.find(net)[place] for net in nets] == expected
+    assert all(check(net, x)[0] is weight for net, weight in zip(nets, expected))
 
 
 def test_roots_die():
     x = torch.zeros(2, 3)
     made = assumptions(Net(), x)
-    bound = Binding(made, SELF)
+    bound = binding.of(made)
+    check = bound.check()
     for i in range(6):
         net = Net()
         if i % 2:  # what was walked leads back to the root
             vars(net.blocks[0])["up"] = net
             net.blocks[0].fc.weight.register_hook(lambda grad, net=net: grad)
-        assert bound.check(net, x)
+        assert check(net, x)
         gone = weakref.ref(net)
         del net
         gc.collect()
@@ -254,7 +256,7 @@ def test_roots_in_a_cell_or_a_global():
         net = Net()
         made = GuardSet(vector, {"net": net})
         assume(made, source, net)
-        assert best_root(made) == source
+        assert binding.of(made).root == source
         check = binding.build(made)
         vector = [(lambda: net).__closure__[0]] if vector else []
         assert check(*vector) and check(*vector)
@@ -266,7 +268,7 @@ def test_small_sets_need_no_binding():
     made = GuardSet(("self",), {})
     made.add("TYPE", SELF, Net)
     made.add("EQUALS", attribute(SELF, "training"), True)
-    assert best_root(made) is None
+    assert binding.of(made) is None
     assert binding.build(made)(Net())
 
 

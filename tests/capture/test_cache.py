@@ -210,7 +210,7 @@ def test_lookup_and_failures():
     with Toy():
         f(1), f("a")
     of = cache.cache_of(f.__code__, f.__globals__)
-    assert of.lookup(None, (1,)).compiled.artefact == 0
+    assert of.lookup(None, (1,))[0].compiled.artefact == 0
     assert of.lookup(None, (1.0,)) is None and of.lookup("region", (1,)) is None
     assert [failure.expected for failure in of.failures(None, (1.0,))] == ["a str", "a int"]
     assert of.artefacts(None, (1,)) == 2

@@ -47,8 +47,11 @@ class TensorGuard {
     // keys first: sizes of nested or functorch tensors may not even be asked for
     if (impl.key_set().raw_repr() != row.keys || tensor.scalar_type() != row.dtype) return false;
     if (row.device >= 0 && tensor.device().index() != row.device) return false;
-    if (tensor.requires_grad() != row.requires_grad || tensor.sizes() != row.size) return false;
-    if (row.requires_grad && made_without_gradients(tensor)) return false;
+    if (tensor.sizes() != row.size) return false;
+    // read past virtual functions: a model has hundreds of parameters
+    auto* meta = static_cast<torch::autograd::AutogradMeta*>(impl.autograd_meta());
+    if ((meta && (meta->requires_grad_ || meta->grad_fn_)) != row.requires_grad) return false;
+    if (row.requires_grad && meta->is_view_ && made_without_gradients(tensor)) return false;
     return !row.stride || tensor.strides() == *row.stride;
   }
 
