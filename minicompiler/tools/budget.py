@@ -15,7 +15,7 @@ from pathlib import Path
 
 COMPILER = {
     "root": 506,
-    "capture": 5012,
+    "capture": 5130,
     "symbolic": 1172,
     "aot": 1310,
     "decompositions": 761,
