@@ -364,6 +364,8 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     if handled is not None:
         step = handled.raised[0] if handled.raised else 0
         raise Unbuildable(step, "a graph break while an exception is being handled")
+    if frame.code.first & frame.cells.keys():
+        raise Unbuildable(0, "a graph break where a closure shares what super() reads")
     layout = tuple(v is not NULL for v in frame.stack)
     entry = entered(frame, inst.index, layout)
     landing = enter(entry, exits(frame, entry), ev.f_globals, f"_eager_{inst.index}")
@@ -372,12 +374,13 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     closure = [text.value(frame.cells[n]) for n in cells(frame.code.code)]
     text.effects()
     make = text.function_of(landing, closure)
-    text.after.append(f"return {make}({', '.join([*stack, *passed])})")
+    text.after.append(f"return {make}({', '.join([*passed, *stack])})")
 
 
 def entered(frame: Frame, index: int, layout: tuple[bool, ...]) -> Entry:
-    live = tuple(n for n in sorted(frame.code.live[index]) if n in frame.locals)
-    return Entry(frame.code.code, index, layout, live)
+    live = [n for n in frame.code.live[index] if n in frame.locals]
+    live.sort(key=lambda name: (name not in frame.code.first, name))
+    return Entry(frame.code.code, index, layout, tuple(live))
 
 
 def exits(frame: Frame, entry: Entry) -> dict[int, Entry]:

@@ -119,10 +119,9 @@ def binary(ev: "E", symbol: str, a: Value, b: Value, inplace: bool = False) -> V
         if in_graph:
             own = inplace and isinstance(a, Tensor) and hasattr(torch.Tensor, f"__i{name}__")
             return ev.graph.call(ev, getattr(operator, f"i{name}") if own else op, [a, b])
-        if symbol in ("==", "!="):  # Tensor.__eq__ of something strange is False
-            return const_bool(symbol == "!=")
-        if compares:
-            refuse(f"compares a tensor with {describe(other)}")
+        asked = type_lookup(other.cls, "__torch_function__") is not MISSING
+        if asked or (compares and symbol not in ("==", "!=")):
+            refuse(f"{symbol} of a tensor and {describe(other)}")
     if isinstance(a, Const) and isinstance(b, Const):
         return fold(ev, op, a.value, b.value)
     if isinstance(a.real, str | bytes) and symbol == "%":
@@ -204,9 +203,8 @@ def truth(ev: "E", v: Value) -> bool:
         refuse("branches on the value of a tensor", "use torch.where, or move the branch outside")
     if (found := call_special(ev, v, "__bool__")) is not None:
         return bool(python_value(found))
-    if isinstance(v, Obj) and type_lookup(v.cls, "__len__") is not MISSING:
-        return length(ev, v) != 0
-    return True
+    sized = isinstance(v, Obj) and type_lookup(v.cls, "__len__") is not MISSING
+    return not sized or length(ev, v) != 0
 
 
 def length(ev: "E", v: Value) -> int:

@@ -66,6 +66,8 @@ class Code:
         self.at: dict[int, int] = {}  # offset -> index
         named = [names for names in code.co_consts if type(names) is tuple]  # some of arguments
         self.differentiates_twice = any("create_graph" in names for names in named)
+        asks = {"__class__", "super"} <= {*code.co_freevars, *code.co_names}
+        self.first = frozenset(code.co_varnames[:asks])  # what super() reads, if it may be called
         self._decode()
         table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
         self.handlers = [entry._replace(target=self.at[entry.target]) for entry in table]
@@ -140,6 +142,8 @@ class Code:
                 after = [*self.successors(i), *([handler.target] if handler else [])]
                 live[i] = none.union(*(live[j] for j in after))
                 names = inst.argval if isinstance(inst.argval, tuple) else (inst.argval,)
+                if inst.argval == "super":
+                    live[i] |= self.first
                 for does, name in reversed(list(zip(FAST.findall(inst.opname), names))):
                     live[i] = live[i] - {name} if does == "STORE" else live[i] | {name}
         return live

@@ -226,8 +226,9 @@ def build_method(t: Text, v: Method) -> Built:
     function, of = t.value(v.function), t.value(v.self_value)
     if isinstance(v.function, Function):
         return "", f"{t.const(MethodType)}({function}, {of})", None
-    of_class = "None, " if v.function.cls is ClassMethodDescriptorType else ""
-    return "", f"{function}.__get__({of_class}{of})", None
+    owner = f"{of}, {t.const(type)}({of})"  # CPython 3.11 crashes on some methods without a class
+    bound = f"None, {of}" if v.function.cls is ClassMethodDescriptorType else owner
+    return "", f"{function}.__get__({bound})", None
 
 
 def build_view(t: Text, v: View) -> Built:

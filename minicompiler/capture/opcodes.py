@@ -10,6 +10,7 @@ of the running Python is handled, refused or never met.
 import opcode as interpreter
 import operator
 from collections.abc import Callable
+from typing import Any
 
 from . import attributes
 from . import data_model as model
@@ -239,9 +240,9 @@ def JUMP_FORWARD(f: Frame, inst: Instruction) -> None:
 JUMP_BACKWARD = JUMP_BACKWARD_NO_INTERRUPT = JUMP_FORWARD
 
 
-def branch(test: Callable[[Frame, Value], bool], on: bool, keep: bool = False) -> Handler:
+def branch(test: Callable[[Any, Value], bool], on: bool, keep: bool = False) -> Handler:
     def handler(f: Frame, inst: Instruction) -> None:
-        if test(f, f.stack[-1]) == on:
+        if test(f.ev, f.stack[-1]) == on:
             f.index = inst.target
             if keep:
                 return
@@ -250,18 +251,11 @@ def branch(test: Callable[[Frame, Value], bool], on: bool, keep: bool = False) -
     return handler
 
 
-def truth(f: Frame, value: Value) -> bool:
-    return model.truth(f.ev, value)
-
-
-def is_none(f: Frame, value: Value) -> bool:
-    return isinstance(value, Const) and value.value is None
-
-
-POP_JUMP_IF_TRUE, POP_JUMP_IF_FALSE = branch(truth, on=True), branch(truth, on=False)
+is_none: Callable[[Any, Value], bool] = lambda ev, v: isinstance(v, Const) and v.value is None
+POP_JUMP_IF_TRUE, POP_JUMP_IF_FALSE = branch(model.truth, on=True), branch(model.truth, on=False)
 POP_JUMP_IF_NONE, POP_JUMP_IF_NOT_NONE = branch(is_none, on=True), branch(is_none, on=False)
-JUMP_IF_TRUE_OR_POP = branch(truth, on=True, keep=True)
-JUMP_IF_FALSE_OR_POP = branch(truth, on=False, keep=True)
+JUMP_IF_TRUE_OR_POP = branch(model.truth, on=True, keep=True)
+JUMP_IF_FALSE_OR_POP = branch(model.truth, on=False, keep=True)
 
 
 GET_ITER = GET_YIELD_FROM_ITER = pushes(1, model.iter_)
@@ -322,9 +316,7 @@ def FORMAT_VALUE(f: Frame, inst: Instruction) -> None:
 
 
 def CONVERT_VALUE(f: Frame, inst: Instruction) -> None:
-    convert = CONVERSIONS[inst.arg]
-    assert convert is not None
-    f.push(model.call(f.ev, f.ev.wrap(convert, None), [f.pop()], {}))
+    f.push(model.call(f.ev, f.ev.wrap(CONVERSIONS[inst.arg], None), [f.pop()], {}))
 
 
 FORMAT_SIMPLE = pushes(1, lambda ev, value: model.format_(ev, value, None, Const("")))
@@ -467,7 +459,7 @@ YIELD_VALUE: Handler = lambda f, inst: Yielded(f.pop())
 def SEND(f: Frame, inst: Instruction) -> None:
     sent = f.pop()
     try:
-        found = model.send(f.ev, f.stack[-1], sent)
+        f.push(model.send(f.ev, f.stack[-1], sent))
     except Raised as raised:
         if raised.value.cls is not StopIteration:
             raise
@@ -475,8 +467,6 @@ def SEND(f: Frame, inst: Instruction) -> None:
             f.pop()
         f.push(model.stop_value(f.ev, raised.value))
         f.index = inst.target
-        return
-    f.push(found)
 
 
 END_SEND = pushes(2, lambda ev, iterator, value: value)

@@ -6,8 +6,8 @@ original handlers. Right after that instruction (after a loop that breaks: at th
 calls the *resume function*, which starts there, is captured like any function, and whose result it
 returns.
 
-Both take the stack and the live locals as arguments and all variables shared with closures as free
-variables. NULLs on the stack are pushed again, never passed.
+Both take the live locals and the stack as arguments, what super() reads first of all, and all
+variables shared with closures as free variables. NULLs on the stack are pushed again, never passed.
 """
 
 import functools
@@ -77,7 +77,7 @@ def enter(entry: Entry, exits: dict[int, Entry], space: dict[str, Any], suffix: 
     made.name = f"{code.co_name.partition('<')[0] or code.co_name}{suffix}"
     made.filename, made.first_lineno = code.co_filename, code.co_firstlineno
     made.docstring = None
-    made.argnames = [*stack, *entry.live]
+    made.argnames = [*entry.live, *stack]
     made.argcount = len(made.argnames)
     made.freevars = list(cells(code))
     made.flags = original.flags & ~(CompilerFlags.VARARGS | CompilerFlags.VARKEYWORDS)
@@ -178,6 +178,6 @@ def _tail(entry: Entry, space: dict[str, Any]) -> Iterable[Instr]:
         function = call([Instr("LOAD_CONST", make)], closure, 1)
     else:
         function = [Instr("LOAD_CONST", FunctionType(code, space))]
-    arguments = [Instr("LOAD_FAST", name) for name in (*reversed(names), *entry.live)]
+    arguments = [Instr("LOAD_FAST", name) for name in (*entry.live, *reversed(names))]
     yield from call(function, arguments, len(arguments))
     yield Instr("RETURN_VALUE")

@@ -7,6 +7,7 @@ import gc
 import inspect
 import itertools
 import math
+import re
 import types
 
 import pytest
@@ -740,3 +741,70 @@ def test_names_of_attributes_are_strings():
 
     check_against_eager(f, torch.ones(2), Kind.A)
     check_against_eager(f, torch.ones(2), None)
+
+
+def test_super_without_arguments_behind_a_break():
+    class Base:
+        def go(self, x, k):
+            return x * k
+
+    class Printing(Base):
+        def go(self, x, k):
+            print(x.sum().item())
+            return super().go(x, k) + 1
+
+    class OnTheStack(Base):
+        def go(that, a, k):
+            return a + super().go(a, print(a.sum().item()) or k)
+
+    class Shared(Base):
+        def go(self, x, k):
+            print(x.sum().item())
+            return super().go(x, k) + len([self for _ in range(k)])
+
+    for cls in (Printing, OnTheStack, Shared):
+        check_against_eager(cls().go, torch.ones(3), 2)
+
+
+def test_a_method_of_c_that_wants_its_class_is_handed_over_a_break():
+    def f(x, pattern, log):
+        found = pattern.sub(lambda m: m[0] + "x", "uv")
+        return x + 1, found
+
+    check_against_eager(f, torch.ones(3), re.compile("u"), [])
+
+
+def test_groups_of_exceptions_are_left_to_python():
+    def f(x):
+        try:
+            raise ExceptionGroup("two", [KeyError(1), ValueError(2)])
+        except ExceptionGroup as group:
+            found, rest = group.split(KeyError)
+            count = len(group.exceptions)
+        return x + 1, repr(found), repr(rest), count
+
+    check_against_eager(f, torch.ones(3))
+
+
+class Doubling:
+    """Takes part in torch's functions, and has an operator of its own."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__
+
+    def __radd__(self, other):
+        return "radd"
+
+
+class Comparing:
+    def __eq__(self, other):
+        return 5
+
+
+def test_operators_of_a_tensor_and_an_object_ask_the_object():
+    def f(x, of):
+        return x + of, x == of, x != of, of == x, x * 2
+
+    check_against_eager(f, torch.ones(3), Doubling())
+    check_against_eager(lambda x, of: (x == of, of != x, x * 2), torch.ones(3), Comparing())

@@ -14,7 +14,9 @@ for the template's own blocks. `<a:+T>` also labels a hole, and `<a>` repeats wh
 
 import ast
 import contextlib
+import functools
 import io
+import random
 import re
 import sys
 import warnings
@@ -23,18 +25,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from hypothesis import strategies as st
 
+from tests.properties import python_constructs as constructs
 from tests.properties import python_more_templates as more
 from tests.properties import python_templates as core
+from tests.properties.python_constructs import CONSTRUCTS, labels
 from tests.properties.python_templates import ARGUMENTS, ENDINGS, GLOBALS, LITERALS
 from tests.properties.tensor_programs import execute
 
 CALLS = 3
 HEADER = core.HEADER.replace("import collections\n", "import collections\n" + more.HEADER, 1)
-STATEMENTS, CHANGES = core.STATEMENTS + more.STATEMENTS, core.CHANGES + more.CHANGES
-DEFINITIONS = core.DEFINITIONS | more.DEFINITIONS
+HEADER = HEADER.replace("import torch\n", "import torch\n" + constructs.HEADER, 1)
+STATEMENTS = core.STATEMENTS + more.STATEMENTS + constructs.STATEMENTS
+CHANGES = core.CHANGES + more.CHANGES + constructs.CHANGES
+DEFINITIONS = core.DEFINITIONS | more.DEFINITIONS | constructs.DEFINITIONS
 EXPRESSIONS = {
     kind: core.EXPRESSIONS.get(kind, []) + more.EXPRESSIONS.get(kind, [])
     for kind in core.EXPRESSIONS | more.EXPRESSIONS
@@ -53,13 +60,14 @@ Pick = Callable[[int], int]  # n -> a number below n
 
 @dataclass
 class Program:
-    """`source` is the module; `backend` what to compile it with."""
+    """`source` is the module; `backend` what to compile it with. `constructs`: what it holds."""
 
     source: str
     backend: str = "eager"
+    constructs: frozenset[str] = frozenset()
 
     def module(self) -> dict[str, Any]:
-        return execute(self.source)
+        return start(self.source)
 
     def __repr__(self) -> str:
         return f"{self.source}\n{MAIN.format(calls=CALLS, backend=self.backend)}"
@@ -80,6 +88,14 @@ if __name__ == "__main__":  # eager first; with an argument: compiled
         print(a)
         change(a, k)
 """
+
+
+def start(source: str) -> dict[str, Any]:
+    """The module, run with the same random numbers each time."""
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
+    return execute(source)
 
 
 class Impossible(Exception):
@@ -109,6 +125,8 @@ class Grower:
         self.count = 0
         self.definitions: dict[str, str] = {}  # name -> text, each after those that it uses
         self.defining = 0
+        self.used: list[str] = []  # templates, of all that the program holds
+        self.waiting: str | None = None  # a template for the next block
 
     # ------------------------------------------------------------ choices
     def choose(self, options: Any) -> Any:
@@ -130,8 +148,9 @@ class Grower:
         if depth < 0:
             raise Impossible(kind)
         # what definitions compute is plain, so that they do not call one another for ever
-        options = (PLAIN if self.defining else EXPRESSIONS)[kind]
-        return self.fill(self.choose(options), scope, depth - 1)
+        chosen = self.choose((PLAIN if self.defining else EXPRESSIONS)[kind])
+        self.used.append(chosen)
+        return self.fill(chosen, scope, depth - 1)
 
     def fill(self, template: str, scope: Scope, depth: int = 1) -> str:
         """One line, or an expression. Names it makes are known afterwards."""
@@ -240,16 +259,32 @@ class Grower:
         return done or ["pass"]
 
     def statement(self, scope: Scope) -> list[str]:
+        if self.waiting is not None and scope.depth > 0:
+            template, self.waiting = self.waiting, None
+            return self.try_lines(template, scope)
         options = [s for s in STATEMENTS if scope.depth < 2 or s.count("\n") < 2]
         return self.try_lines(self.choose(options), scope)
 
     def try_lines(self, template: str, scope: Scope) -> list[str]:
-        names = dict(scope.names)
+        names, used = dict(scope.names), len(self.used)
+        self.used.append(template)
         try:
             return self.lines(template, scope)
         except Impossible:
             scope.names = names
+            del self.used[used:]
             return []
+
+    def with_construct(self, construct: str, scope: Scope) -> list[str]:
+        """A statement with one of its templates, at times within a block of another's."""
+        own, others = templates_of(construct)
+        template = self.choose(own if own and (not others or self.pick(2)) else others)
+        if self.pick(3):
+            return self.try_lines(template, scope)
+        self.waiting = template
+        done = self.try_lines(self.choose(COMPOUND), scope)
+        inside, self.waiting = self.waiting is None, None
+        return done if inside else []
 
     # ------------------------------------------------------------ programs
     def module(self, body: list[str], ending: str, changes: list[str]) -> str:
@@ -258,12 +293,15 @@ class Grower:
         text += [f"    {line}" for line in [*body, ending]]
         text += ["", "", "def inputs():", "    a = SimpleNamespace()"]
         text += [f"    a.{name} = {make}" for name, (_, make) in ARGUMENTS.items()]
-        text += ["    return a", "", "", "def change(a, k):", "    global GN, GT, GL, GD, helper"]
+        written = re.findall(r"^(\w+) =", "\n".join(changes), re.M)
+        names = ", ".join(["GN", "GT", "GL", "GD", *sorted(DEFINITIONS.keys() & written)])
+        text += ["    return a", "", "", "def change(a, k):", f"    global {names}"]
         for k, change in enumerate(changes):
             text += [f"    if k == {k}:"] + [f"        {line}" for line in change.split("\n")]
         return "\n".join(text) + "\n"
 
-    def program(self, statements: int, backend: str) -> Program:
+    def program(self, statements: int, backend: str, construct: str | None = None) -> Program:
+        """`construct` is in the program, unless eager accepts it nowhere."""
         scope = Scope({n: kind for n, (kind, _) in ARGUMENTS.items()} | GLOBALS)
         body: list[str] = []
         changes = ["pass"] * (CALLS - 1)
@@ -278,31 +316,57 @@ class Grower:
                 changes[k] = "\n".join(picked)
             else:
                 self.definitions = known
+        self.used.clear()  # what definitions and changes hold is in many programs, and seldom run
         wanted = 2 + self.pick(statements)
-        for _ in range(3 * wanted):
-            before, known = dict(scope.names), dict(self.definitions)
-            more = self.statement(scope)
+        place = self.pick(wanted)  # of the construct, counted from the last statement
+        for _ in range(3 * wanted + 30 * bool(construct)):
+            before, known, used = dict(scope.names), dict(self.definitions), len(self.used)
+            asked = construct if wanted - 1 <= place else None
+            more = self.with_construct(asked, scope) if asked else self.statement(scope)
             if not more or not eager_accepts(self.module(body + more, "return x", changes)):
                 scope.names, self.definitions = before, known
+                del self.used[used:]
                 continue
             body += more
+            construct = None if asked else construct
             if len(body) > 45 or (wanted := wanted - 1) == 0:
                 break
+        ending = "return x + 1"
         for _ in range(4):
             self.definitions = dict(known := self.definitions)
+            used = len(self.used)
             try:
-                ending = self.fill(self.choose(ENDINGS), scope)
+                self.used.append(template := self.choose(ENDINGS))
+                filled = self.fill(template, scope)
             except Impossible:
+                del self.used[used:]
                 continue
-            if eager_accepts(self.module(body, ending, changes), raises=True):
-                return Program(self.module(body, ending, changes), backend)
+            if eager_accepts(self.module(body, filled, changes), raises=True):
+                ending = filled
+                break
             self.definitions = known
-        return Program(self.module(body, "return x + 1", changes), backend)
+            del self.used[used:]
+        held = frozenset().union(*map(labels, self.used))
+        return Program(self.module(body, ending, changes), backend, held)
+
+
+COMPOUND = [t for t in STATEMENTS if re.search(r"^ +<(block|loop|function:T)>", t, re.M)]
+
+
+@functools.cache
+def templates_of(construct: str) -> tuple[list[str], list[str]]:
+    """Statements that hold the construct: those written for it, and the others."""
+    own = CONSTRUCTS[construct][1]
+    others = [t for t in STATEMENTS if construct in labels(t) and t not in own]
+    for kind, expressions in EXPRESSIONS.items():
+        if kind != "result":
+            others += [f"<+{kind}> = {t}" for t in expressions if construct in labels(t)]
+    return own, others
 
 
 # ---------------------------------------------------------------- does eager accept it?
 class TooLong(BaseException):
-    """More instructions were run, or lists grew longer, than in a small program."""
+    """More lines were run, or lists grew longer, than in a small program."""
 
 
 def is_large(v: Any, depth: int = 4) -> bool:
@@ -320,15 +384,14 @@ def is_large(v: Any, depth: int = 4) -> bool:
     return any(is_large(e, depth - 1) for e in v)
 
 
-def eager_accepts(source: str, raises: bool = False, instructions: int = 15_000) -> bool:
+def eager_accepts(source: str, raises: bool = False, lines: int = 3_000) -> bool:
     """Run all calls. Exceptions that leave `f` are fine where `raises`, mistakes in names never."""
-    left = instructions
+    left = lines
 
     def count(frame: Any, event: str, arg: Any) -> Any:
         nonlocal left
         if not frame.f_code.co_filename.startswith("<program"):
             return None
-        frame.f_trace_opcodes = True
         left -= 1
         if left < 0 or event == "line" and is_large(frame.f_locals):
             raise TooLong
@@ -339,7 +402,7 @@ def eager_accepts(source: str, raises: bool = False, instructions: int = 15_000)
         ast.parse(source)
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = execute(source)
+            module = start(source)
             a = module["inputs"]()
             sys.settrace(count)
             for k in range(CALLS):
@@ -364,6 +427,7 @@ def eager_accepts(source: str, raises: bool = False, instructions: int = 15_000)
 def restore_ambient() -> None:
     torch.set_grad_enabled(True)
     torch.set_default_dtype(torch.float32)
+    torch.set_autocast_enabled("cpu", False)
 
 
 @st.composite

@@ -2,7 +2,9 @@
 
     python -m tests.properties.test_python_programs 2000 --seed 0 [--backend auto]
 
-runs programs without stopping, makes what differs small, and counts.
+runs programs without stopping, makes what differs small, and counts. With `--construct NAME` each
+of them contains that construct, with `--spread` the one that was rarest so far; `--counts` says
+how many contained each.
 """
 
 import argparse
@@ -10,6 +12,7 @@ import ast
 import contextlib
 import enum
 import faulthandler
+import functools
 import io
 import itertools
 import random
@@ -19,16 +22,20 @@ import types
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import HealthCheck, given, note, settings
+from torch.utils.hooks import RemovableHandle
 
 import minicompiler
 from minicompiler.report.compare import cotangent
 from tests.properties.python_programs import (
     CALLS,
+    CONSTRUCTS,
     Grower,
     Program,
     eager_accepts,
@@ -64,6 +71,9 @@ class Seen:
             return ["again", self.numbers[id(v)]]
         self.numbers[id(v)] = len(self.numbers)
         self.kept.append(v)
+        if isinstance(v, torch.Tensor):
+            with torch._C.DisableTorchFunctionSubclass():
+                return [type(v).__qualname__, *self.parts(v), self.of(vars(v))]
         kind = "iterator" if isinstance(v, Iterator) else type(v).__qualname__
         return [kind, *self.parts(v)]
 
@@ -76,7 +86,19 @@ class Seen:
             except RuntimeError as error:  # a view whose base was written when it must not be
                 return [str(error)]
             about = [v.dtype, tuple(v.shape), v.stride(), v.requires_grad, leaf, number]
-            return [*map(str, about), v.detach().clone()]
+            grad = self.of(v.grad) if leaf or v.retains_grad else None
+            return [*map(str, about), v.detach().clone().as_subclass(torch.Tensor), grad]
+        if isinstance(v, np.ndarray | np.generic):
+            return [str(v.dtype), v.tolist()]
+        if isinstance(v, torch.nn.Module):  # hooks are numbered through the whole process
+            own = {k: [*x.values()] if k.endswith("_hooks") else x for k, x in vars(v).items()}
+            return [self.of(own)]
+        if isinstance(v, RemovableHandle):
+            return []
+        if isinstance(v, random.Random):
+            return [hash(v.getstate())]
+        if isinstance(v, functools._lru_cache_wrapper):
+            return [*map(str, v.cache_info())]
         if isinstance(v, list | deque):
             return [getattr(v, "maxlen", None), *map(self.of, v)]
         if isinstance(v, dict):
@@ -138,6 +160,12 @@ def gradients(found: Any, a: Any) -> Any:
         return type(error).__name__
 
 
+def ambient() -> list[Any]:
+    modes = [torch.is_grad_enabled(), torch.is_autocast_enabled("cpu")]
+    states = [hash(random.getstate()), hash(str(np.random.get_state()))]
+    return [str(torch.get_default_dtype()), torch.is_inference_mode_enabled(), *modes, *states]
+
+
 def observe(program: Program, wrap: Callable[[Any], Any]) -> list[dict[str, Any]]:
     """Everything that can be seen after each call."""
     seen_calls = []
@@ -163,7 +191,7 @@ def observe(program: Program, wrap: Callable[[Any], Any]) -> list[dict[str, Any]
                         "arguments": seen.of(vars(a)),
                         "globals": seen.of(globals_of(module)),
                         "printed": seen.of(out.getvalue()),
-                        "ambient": [torch.is_grad_enabled(), str(torch.get_default_dtype())],
+                        "ambient": ambient(),
                         "gradients": seen.of(gradients(found, a)),
                     }
                 )
@@ -224,13 +252,23 @@ def agrees(program: Program) -> None:
 
 
 # ---------------------------------------------------------------- tests
-@settings(max_examples=45, **SLOW)
+@settings(max_examples=20, **SLOW)
 @given(python_programs())
 def test_capture(program: Program) -> None:
     agrees(program)
 
 
-@settings(max_examples=15, **SLOW)
+@pytest.mark.parametrize("construct", CONSTRUCTS)
+def test_each_construct(construct: str) -> None:
+    """There are programs with it: the generator reaches what its table lists."""
+    for k in itertools.count():
+        pick = random.Random(f"{construct} {k}").randrange
+        program = Grower(pick).program(1, "eager", construct)
+        if construct in program.constructs:
+            return agrees(program)
+
+
+@settings(max_examples=10, **SLOW)
 @given(python_programs(backend="auto"))
 def test_whole_path(program: Program) -> None:
     agrees(program)
@@ -338,18 +376,36 @@ def main() -> None:
     parser.add_argument("--backend", default="eager")
     parser.add_argument("--statements", type=int, default=8)
     parser.add_argument("--tries", type=int, default=300, help="to make one program small")
+    parser.add_argument("--construct", choices=CONSTRUCTS, help="that each program contains")
+    parser.add_argument("--spread", action="store_true", help="each with what is rarest so far")
+    parser.add_argument("--counts", action="store_true", help="of programs with each construct")
+    parser.add_argument("--last", type=Path, help="file for the program being run, lest it crash")
     options = parser.parse_args()
     torch.set_num_threads(1)
     faulthandler.enable()
     warnings.simplefilter("ignore")
-    differ = 0
-    for seed in range(options.seed, options.seed + options.programs):
-        made = Grower(random.Random(seed).randrange).program(options.statements, options.backend)
-        if found := differs_at_all(made):
+    differ, made, counts = 0, 0, dict.fromkeys(CONSTRUCTS, 0)
+    for seed in itertools.count(options.seed):
+        if made == options.programs:
+            break
+        construct = min(counts, key=counts.__getitem__) if options.spread else options.construct
+        grower = Grower(random.Random(seed).randrange)
+        program = grower.program(options.statements, options.backend, construct)
+        if options.construct and options.construct not in program.constructs:
+            continue  # eager accepted it nowhere
+        made += 1
+        for name in program.constructs:
+            counts[name] += 1
+        if options.last:
+            options.last.write_text(f"# seed {seed}\n{program!r}")
+        if found := differs_at_all(program):
             differ += 1
-            small = shrink(made, options.tries) if found[0].startswith("call") else made
+            small = shrink(program, options.tries) if found[0].startswith("call") else program
             print(f"==== seed {seed}: {found[0][:300]}\n{small.source}", flush=True)
-    print(f"{options.programs} programs from seed {options.seed}, {differ} differ")
+    if options.counts:
+        for name, count in sorted(counts.items(), key=lambda item: item[1]):
+            print(f"{count:6} {name}")
+    print(f"{made} programs from seed {options.seed}, {differ} differ")
 
 
 if __name__ == "__main__":
