@@ -443,21 +443,23 @@ static PyObject *m_patched(PyObject *module, PyObject *none)
 #include "_walk.c"
 
 static PyMethodDef methods[] = {
-    {"run", (PyCFunction)(void (*)(void))m_run, METH_FASTCALL | METH_KEYWORDS,
-     "run(callback, region, function, *args, **kwargs): call the function with the hook on."},
-    {"enter", m_enter, METH_VARARGS,
-     "enter(callback | None, region, internal): sets the state, returns the one before."},
-    {"get", m_get, METH_O, "get(code) -> (skip, entries)"},
-    {"set", m_set, METH_VARARGS,
-     "set(code, skip, (region, guard, replacement) * n, globals): skip -1, entries None: as they\n"
-     "are; globals None: any."},
-    {"own_dict", m_own_dict, METH_O,
-     "An instance's dictionary, whatever its class makes of __dict__."},
-    {"type_lookup", (PyCFunction)(void (*)(void))m_type_lookup, METH_FASTCALL,
-     "What the MRO of the class holds under a name, unbound; MISSING if nothing."},
-    {"trust", (PyCFunction)(void (*)(void))m_trust, METH_FASTCALL,
-     "trust(dictionary or class, {name: found}): from now on `patched` compares these."},
-    {"patched", m_patched, METH_NOARGS, "((name, what is there now), ...) for all that differ."},
+    /* run(callback, region, function, *args, **kwargs): call the function with the hook on */
+    {"run", (PyCFunction)(void (*)(void))m_run, METH_FASTCALL | METH_KEYWORDS},
+    /* enter(callback | None, region, internal): sets the state, returns the one before */
+    {"enter", m_enter, METH_VARARGS},
+    /* get(code) -> (skip, entries) */
+    {"get", m_get, METH_O},
+    /* set(code, skip, (region, guard, replacement) * n, globals): skip -1, entries None: as they
+       are; globals None: any */
+    {"set", m_set, METH_VARARGS},
+    /* own_dict(object): an instance's dictionary, whatever its class makes of __dict__ */
+    {"own_dict", m_own_dict, METH_O},
+    /* type_lookup(class, name): what its MRO holds, unbound; MISSING if nothing */
+    {"type_lookup", (PyCFunction)(void (*)(void))m_type_lookup, METH_FASTCALL},
+    /* trust(dictionary or class, {name: found}): from now on `patched` compares these */
+    {"trust", (PyCFunction)(void (*)(void))m_trust, METH_FASTCALL},
+    /* patched() -> ((name, what is there now), ...) for all that differ */
+    {"patched", m_patched, METH_NOARGS},
     {NULL},
 };
 

@@ -255,12 +255,12 @@ failed:
     return NULL;
 }
 
+/* Walk(((kind, parent, key), ...), (step wanted, ...), root, guard, n); walk(root) -> a tuple of
+   the values wanted, or None once anything on the way is not what it was, and where guard(*the
+   first n of them) does not hold. */
 static PyTypeObject walk_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "minicompiler.capture._frame_hook.Walk",
-    .tp_doc = "Walk(((kind, parent, key), ...), (step wanted, ...), root, guard, n);\n"
-              "walk(root) -> a tuple of the values wanted, or None once anything on the way is not\n"
-              "what it was, and where guard(*the first n of them) does not hold.",
     .tp_basicsize = sizeof(Walk),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_traverse = walk_traverse,

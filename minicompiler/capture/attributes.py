@@ -95,10 +95,11 @@ def overridden(ev: "E", v: Value, method: str, *args: Value) -> Value | None:
 def generic_attribute(ev: "E", v: Value, name: str) -> Value:
     """object.__getattribute__"""
     raw, source = class_attribute(ev, v, v.cls, name)
-    if isinstance(v.real, Enum) and not is_data_descriptor(raw) and name in vars(v.real):
+    first = is_data_descriptor(raw) and hasattr(type(raw), "__get__")
+    if isinstance(v.real, Enum) and not first and name in vars(v.real):
         source = sources.Item(sources.OwnDict(sources.Const(v.real)), name)
         return ev.wrap(vars(v.real)[name], source)
-    space = namespace(ev, v) if isinstance(v, Obj) and not is_data_descriptor(raw) else None
+    space = namespace(ev, v) if isinstance(v, Obj) and not first else None
     if space is not None and (found := space.get(ev, Const(name))) is not None:
         return found
     if raw is MISSING:
@@ -126,8 +127,13 @@ def bind(ev: "E", raw: Any, source: Any, v: Value | None, owner: Value, name: st
     """What an attribute of the class `owner` gives for its instance `v`, or for the class."""
     kind = type(raw)
     if kind in (classmethod, staticmethod):
-        function = ev.wrap(raw.__func__, field(source, "__func__"))
-        return Method(function, owner) if kind is classmethod else function
+        source = field(source, "__func__")
+        function = ev.wrap(raw.__func__, source)
+        if kind is staticmethod:
+            return function
+        if isinstance(function, Function) or not hasattr(function.cls, "__get__"):
+            return Method(function, owner)
+        return bind(ev, raw.__func__, source, owner, owner, name)  # 3.13: refused
     if kind is ClassMethodDescriptorType:
         return Method(ev.wrap(raw, None), owner)
     getter = type_lookup(kind, "__get__")
@@ -225,10 +231,16 @@ def type_attribute(ev: "E", v: Value, name: str) -> Value:
     if name == "__dict__":
         refuse(f"{v.real.__name__}.__dict__")
     meta, raw = type_lookup(type(v.real), name), type_lookup(v.real, name)
-    if raw is not MISSING and not is_data_descriptor(meta):
-        return bind(ev, raw, guarded(ev, raw, ev.class_source(v, name)), None, v, name)
-    if type(meta) in (property, FunctionType, *METHOD_DESCRIPTORS):
-        return bind(ev, meta, None, v, ev.class_of(v), name)
+    if not is_data_descriptor(meta):
+        source = guarded(ev, raw, ev.class_source(v, name))
+        if raw is not MISSING:
+            return bind(ev, raw, source, None, v, name)
+    of = ev.class_of(v)
+    source = guarded(ev, meta, ev.class_source(of, name))
+    if type(meta) in (property, FunctionType, *METHOD_DESCRIPTORS) or not is_descriptor(meta):
+        return bind(ev, meta, source, v, of, name)
+    if meta is MISSING and (found := overridden(ev, v, "__getattr__", Const(name))) is not None:
+        return found
     return ev.wrap(model.attempt(ev, getattr, v.real, name), None)
 
 

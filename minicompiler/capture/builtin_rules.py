@@ -55,7 +55,7 @@ def shown(v: Value) -> Value:
 
 
 rule(isinstance)(lambda ev, v, classes: const_bool(model.is_instance(ev, shown(v), classes)))
-rule(type.__instancecheck__)(lambda ev, cls, v: const_bool(issubclass(v.cls, cls.real)))
+rule(type.__instancecheck__)(lambda ev, cls, v: const_bool(cls.real in v.cls.__mro__))
 
 
 rule(type)(lambda ev, v, *more: refuse("a class is defined") if more else ev.class_of(shown(v)))
@@ -83,7 +83,6 @@ rule(object.__setattr__)(
     lambda ev, v, name, value: attributes.generic_setattr(ev, v, model.text(name), value)
 )
 rule(object.__delattr__)(lambda ev, v, name: attributes.generic_delattr(ev, v, model.text(name)))
-rule(object.__init__)(lambda ev, v, *args, **kwargs: NONE)
 
 
 EXCEPTIONS = [c for c in vars(builtins).values() if isinstance(c, type)]
@@ -92,16 +91,35 @@ EXCEPTIONS = [c for c in EXCEPTIONS if issubclass(c, BaseException) and "Group" 
 
 @rule(*(c.__init__ for c in EXCEPTIONS))  # type: ignore[misc]
 def _exception_init(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> None:
-    v.fields["args"] = Tuple(args)
-    v.fields.update(kwargs)
+    named = next((names for cls, names in NAMED_FIELDS.items() if issubclass(v.cls, cls)), ())
+    if not v.is_new or not kwargs.keys() <= set(named):
+        refuse(f"this way of calling {v.cls.__name__}.__init__")
+    v.fields |= dict.fromkeys(named, NONE) | kwargs | {"args": Tuple(args)}
+
+
+NAMED_FIELDS: dict[type, tuple[str, ...]] = {ImportError: ("name", "path"), NameError: ("name",)}
+NAMED_FIELDS[AttributeError] = ("name", "obj")
 
 
 _news = [c.__new__ for c in EXCEPTIONS]
 rule(*_news)(lambda ev, cls, *args, **kwargs: new_exception(cls.real, *args))
 rule(BaseException.with_traceback)(lambda ev, v, tb: v)
-rule(object.__new__)(lambda ev, cls, *args, **kwargs: Obj(cls.real))
 
 
+def _object_takes(method: str, other: str) -> None:
+    """Arguments are for the other method, where the class has one of its own and not this one."""
+
+    @rule(getattr(object, method))
+    def run(ev: "E", of: Value, *args: Value, **kwargs: Value) -> Value:
+        cls = of.real if method == "__new__" else of.cls
+        own = [type_lookup(cls, name) is not getattr(object, name) for name in (method, other)]
+        if (args or kwargs) and own != [False, True]:
+            refuse(f"{cls.__name__}.{method} takes no arguments")
+        return Obj(cls) if method == "__new__" else NONE
+
+
+_object_takes("__new__", "__init__")
+_object_takes("__init__", "__new__")
 rule(object.__eq__)(lambda ev, a, b: TRUE if model.identical(ev, a, b) else NOT_IMPLEMENTED)
 for _name in ("__lt__", "__le__", "__gt__", "__ge__"):
     rule(getattr(object, _name))(lambda ev, a, b: NOT_IMPLEMENTED)
@@ -109,19 +127,19 @@ rule(type.__call__)(lambda ev, cls, /, *args, **named: instantiate(ev, cls, list
 
 
 @rule(super)
-def _super(ev: "E", *args: Value) -> Value:
-    if args:
-        start, of = args
-        return Super(start, of)
-    frame = ev.frames[-1]
-    code = frame.code.code
-    cell = frame.cells.get("__class__")
-    start_found = cell.get(ev) if cell is not None else None
-    name = code.co_varnames[0]
-    of_found = frame.cells[name].get(ev) if name in code.co_cellvars else frame.local(name)
-    if start_found is None or of_found is None:
-        return refuse("super() without a class around it")
-    return Super(start_found, of_found)
+def _super(ev: "E", *args: Value | None) -> Value:
+    if not args:
+        frame = ev.frames[-1]
+        code, cell = frame.code.code, frame.cells.get("__class__")
+        name = code.co_varnames[0]
+        of = frame.cells[name].get(ev) if name in code.co_cellvars else frame.local(name)
+        args = (cell and cell.get(ev), of)
+    start, of = args
+    if start is None or of is None:
+        refuse("super() without a class around it")
+    if not any(isinstance(c, type) and start.real in c.__mro__ for c in (of.cls, of.real)):
+        refuse(f"super() of {describe(of)}, which is no {describe(start)}")
+    return Super(start, of)
 
 
 @rule(functools.partial)
@@ -246,7 +264,9 @@ def _vars(ev: "E", v: Value) -> Value:
 
 @rule(reversed)
 def _reversed(ev: "E", of: Value) -> Value:
-    if all(type_lookup(of.cls, name) is MISSING for name in ("__reversed__", "__getitem__")):
+    if type_lookup(of.cls, "__reversed__") not in (MISSING, range.__reversed__):
+        return model.call_special(ev, of, "__reversed__") or refuse(f"reverses {describe(of)}")
+    if type_lookup(of.cls, "__getitem__") is MISSING:
         refuse(f"reverses {describe(of)}")
     return model.inlined(ev, polyfills.reversed_, of)
 
@@ -316,8 +336,8 @@ def _stepped(function: Any, takes: str) -> None:
             found = model.attempt(ev, next, steps, ABSENT)
             return None if found is ABSENT else lifted(ev, found)
 
-        made = Stepped(type(steps), read, (ev.wrap(function, None), args, kwargs))
-        made.born = ev.at
+        made = Stepped(type(steps), read, of := ev.wrap(function, None))
+        made.origin, made.born = (of, args, kwargs), ev.at
         return made
 
 

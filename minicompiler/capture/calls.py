@@ -8,7 +8,7 @@ functions to inline, pure builtins to fold. What is none of these is refused.
 
 from collections.abc import Callable
 from enum import EnumType
-from types import BuiltinFunctionType, MethodWrapperType
+from types import BuiltinFunctionType, MethodWrapperType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 
@@ -73,7 +73,8 @@ def call(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Val
         if reason := torch_calls.disabled(real):
             refuse(reason)
         return ev.inline(fn, args, kwargs)
-    if isinstance(real, BuiltinFunctionType | MethodWrapperType) and has_self(real):
+    bound = isinstance(real, BuiltinFunctionType | MethodWrapperType)
+    if bound and not isinstance(real.__self__, type | ModuleType | None):
         of = ev.wrap(real.__self__, None)
         unbound = type_lookup(type(real.__self__), real.__name__)
         if not isinstance(of, Const) and unbound is not MISSING:
@@ -83,11 +84,6 @@ def call(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Val
     if isinstance(real, BuiltinFunctionType | type(list.append) | type(int.__add__)):
         refuse(f"calls {describe(fn)}, which is not Python code")
     return call_object(ev, fn, args, kwargs)
-
-
-def has_self(real: Any) -> bool:
-    of = real.__self__
-    return of is not None and not isinstance(of, type) and type(of).__name__ != "module"
 
 
 def apply(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -113,7 +109,7 @@ def is_pure(real: Any, args: list[Value]) -> bool:
     return False
 
 
-PURE_MODULES = ("math", "cmath", "_operator", "_bisect", "_struct", "binascii", "unicodedata")
+PURE_MODULES = ("math", "cmath", "_struct", "binascii", "unicodedata")
 
 
 def fold(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -150,8 +146,5 @@ def instantiate(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value])
     made.born = ev.at
     if issubclass(made.cls, cls):
         init, source = type_lookup(cls, "__init__"), ev.class_source(fn, "__init__")
-        if init is not object.__init__:
-            model.answered("__init__", call(ev, ev.wrap(init, source), [made, *args], kwargs))
-        elif (args or kwargs) and new is object.__new__:
-            refuse(f"{cls.__name__}() takes no arguments")
+        model.answered("__init__", call(ev, ev.wrap(init, source), [made, *args], kwargs))
     return made

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from . import attributes
 from . import data_model as model
 from .frame_hook import MISSING, type_lookup
 from .calls import PURE, RULES, rule
@@ -120,6 +119,8 @@ def compared(ev: "E", self: Any) -> Any:
 _ITERATED: tuple[Any, ...] = (list, tuple, deque, dict, OrderedDict, set, frozenset, str, bytes)
 _ITERATED += (range, MappingProxyType, KEYS, VALUES, ITEMS)
 rule(*(_cls.__iter__ for _cls in _ITERATED))(model.native_iter)
+_ITERATED = (list, deque, dict, OrderedDict, KEYS, VALUES, ITEMS)
+rule(*(_cls.__reversed__ for _cls in _ITERATED))(lambda ev, v: model.native_iter(ev, v, reversed))
 
 # What each takes: i an index or slice, x an item, * the items of an iterable, n a number of times,
 # + a sequence of the same kind; = an item and ~ such a sequence, to be compared.
@@ -255,9 +256,8 @@ def _popitem(ev: "E", self: Dict, last: Value = TRUE) -> Value:
     return Tuple([key, _dict_pop(ev, self, key)])
 
 
-@rule(dict.__delitem__, OrderedDict.__delitem__)
-def _dict_delitem(ev: "E", self: Dict, key: Value) -> None:
-    _dict_pop(ev, self, key)
+for _method in (dict.__delitem__, OrderedDict.__delitem__):
+    rule(_method)(lambda ev, self, key: _dict_pop(ev, self, key) and NONE)
 
 
 @rule(OrderedDict.move_to_end)
@@ -277,9 +277,10 @@ def _dict_clear(ev: "E", self: Dict) -> None:
 
 @rule(dict.update, OrderedDict.update, dict.__init__, OrderedDict.__init__)
 def _dict_update(ev: "E", self: Dict, *items: Value, **kwargs: Value) -> None:
+    plain = None if issubclass(self.cls, OrderedDict) else dict.__iter__
     for source in items:
-        keyed = isinstance(source, Dict) or type_lookup(source.cls, "keys") is not MISSING
-        pairs: Any = model.mapping_items(ev, source) if keyed else model.unpack(ev, source)
+        keyed = type_lookup(source.cls, "keys") is not MISSING
+        pairs: Any = model.mapping_items(ev, source, plain) if keyed else model.unpack(ev, source)
         for pair in pairs:
             key, value = pair if keyed else model.unpack(ev, pair)
             self.set(ev, key, value)
@@ -287,12 +288,9 @@ def _dict_update(ev: "E", self: Dict, *items: Value, **kwargs: Value) -> None:
         self.set(ev, Const(name), value)
 
 
-@rule(dict.copy, OrderedDict.copy, defaultdict.copy, MappingProxyType.copy)
+@rule(dict.copy, MappingProxyType.copy)
 def _dict_copy(ev: "E", self: Dict) -> Value:
-    made = Dict(self.cls if issubclass(self.cls, OrderedDict | defaultdict) else dict)
-    if issubclass(self.cls, defaultdict):
-        made.fields["default_factory"] = attributes.getattr_(ev, self, "default_factory")
-    _dict_update(ev, made, self)
+    _dict_update(ev, made := Dict(), self)
     return made
 
 

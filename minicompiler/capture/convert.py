@@ -37,13 +37,9 @@ from .values import NULL, Dict, Lazy, Obj, Raised, Tensor, Value, describe, trus
 CompileGraph = Callable[[fx.GraphModule, list[Any]], Callable[..., Any]]
 TABLES = (builtin_rules, container_rules, polyfills)  # imported for what they register
 # Frames of Python and torch themselves are not worth a graph of their own, but for these.
-COMPILED_PARTS: tuple[str, ...] = (
-    "torch.nn.modules",
-    "torch.nn.utils",
-    "torch.optim",
-    "torch.distributions",
-)
-COMPILED_PARTS += ("minicompiler.api", "minicompiler.tools")  # calls a compiled module; the tour
+COMPILED_PARTS: tuple[str, ...] = ("torch.nn.modules", "torch.nn.utils", "torch.optim")
+COMPILED_PARTS += ("torch.distributions", "minicompiler.tools")  # the tour
+COMPILED_PARTS += ("minicompiler.api",)  # calls a compiled module
 # A module is captured as part of what calls it, or by its own `forward`.
 for _call in (torch.nn.Module._wrapped_call_impl, torch.nn.Module._call_impl):
     frame_hook.skip(_call.__code__)
@@ -120,7 +116,7 @@ def convert(
         if ev.differentiates_twice:
             report.current().reason(f"a gradient of a gradient: {why.reason}\n  at {where}")
             return all_in_python(ev, code)
-        if not {"locals", "eval", "exec"}.isdisjoint(code.co_names):
+        if not {"locals", "vars", "dir", "eval", "exec"}.isdisjoint(code.co_names):
             return Skip(f"{why.reason}; the frame looks at its own variables")
         step = break_step(frame, at)
         again = attempt.break_at is not None and step >= attempt.break_at
@@ -178,11 +174,7 @@ def beyond_head(frame: Frame, step: int) -> bool:
 
 
 def finish(
-    ev: Evaluation,
-    frame: Frame,
-    found: Value | None,
-    attempt: Attempt,
-    compile_graph: CompileGraph,
+    ev: Evaluation, frame: Frame, found: Value | None, attempt: Attempt, compile_graph: CompileGraph
 ) -> Compiled | Skip:
     """Write the replacement: returns `found`, or breaks where the frame stands."""
     record = report.current()

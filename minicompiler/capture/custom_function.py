@@ -40,13 +40,11 @@ def with_gradients(ev: "E", cls: Value, args: tuple[Value, ...]) -> Value:
     inputs = [t.node for t in given]
     inputs += [n for n in _read(made, []) if n not in {*made, *inputs}]
     saved = [n for n in _read(second, wanted) if n not in {*second, *incoming}]
-    apply = _applied(
-        cls.real.__name__,
-        _cut(first, inputs, [*map(_node, outs), *saved]),
-        _cut(second, [*saved, *incoming], [*wanted, *[None] * (len(inputs) - len(given))]),
-        len(outs),
-        [k for k, out in enumerate(outs) if out in constant],
-    )
+    forward = _cut(first, inputs, [*map(_node, outs), *saved])
+    wanted += [None] * (len(inputs) - len(given))
+    backward = _cut(second, [*saved, *incoming], wanted)
+    fixed = [k for k, out in enumerate(outs) if out in constant]
+    apply = _applied(cls.real.__name__, forward, backward, len(outs), fixed)
     for node in reversed(made):
         graph.graph.erase_node(node)
     graph.operations = operations

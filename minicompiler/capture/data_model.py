@@ -8,7 +8,7 @@ direct calls such as `list.append(x, 1)` all take the same way.
 # ruff: noqa: I001  (imports fill their lines)
 
 import operator
-from collections import abc, deque
+from collections import OrderedDict, abc, deque
 from collections.abc import Callable
 from enum import EnumType
 from types import FunctionType, UnionType
@@ -128,7 +128,7 @@ def binary(ev: "E", symbol: str, a: Value, b: Value, inplace: bool = False) -> V
         return call_special(ev, a, "__mod__", b) or NONE
     tries = [(a, f"__{name}__", b), (b, f"__{reflected}__", a)]
     own = type_lookup(b.cls, f"__{reflected}__") is not type_lookup(a.cls, f"__{reflected}__")
-    if issubclass(b.cls, a.cls) and b.cls is not a.cls and (own or compares):
+    if a.cls in b.cls.__mro__[1:] and (own or compares):
         tries.reverse()
     if b.cls is a.cls and not compares:
         del tries[1]
@@ -254,27 +254,35 @@ def iter_(ev: "E", v: Value) -> Value:
     refuse(f"iterates over {describe(v)}")  # who asks decides what the error says
 
 
-def native_iter(ev: "E", v: Value) -> Value:
-    """`__iter__` of the builtin containers, of ranges and text."""
-    contents: Any = v.contents if isinstance(v, Sequence) else v.real
-    if isinstance(contents, list | str | bytes | range):  # a list may grow meanwhile
-        item: Callable[[int], Value] = lambda i: (
-            v.at(ev, i) if isinstance(v, Sequence) else Const(contents[i])
-        )
-        cls = type(iter(() if isinstance(v, Tuple) else contents))
-        return Iterator(cls, lambda i: item(i) if i < len(contents) else None, v)
+def native_iter(ev: "E", v: Value, way: Any = iter) -> Value:
+    """`__iter__` of the builtin containers, of ranges and text; with `reversed` their other way."""
     of: Any = v.of if isinstance(v, View) else v
-    items = v.ordered() if isinstance(v, Set) else read(ev, v)
-    kind: Any = set if isinstance(v, Set) else deque if isinstance(v, Sequence) else dict
-    inside: Callable[[], Any] = lambda: list(map(id, contents)) if kind is deque else set(of.items)
+    items: Any = of.contents if isinstance(of, Sequence) else of.real
+    if isinstance(of, Dict | Set):
+        items = of.keys(ev) if isinstance(of, Dict) else of.ordered()
+    last = len(items) - 1
+    lists = isinstance(of, Sequence) and not isinstance(items, deque)  # these may grow
+    inside: Callable[[], Any] = lambda: isinstance(of, Const) or (len(of), of.changed)
     before = inside()
 
     def next_item(i: int) -> Value | None:
-        if inside() != before:
-            refuse("a dict or set changes size while it is iterated over")
-        return items[i] if i < len(items) else None
+        if inside() != before and not (lists and way is iter):
+            refuse("a container changes while it is iterated over")
+        at = i if way is iter else last - i
+        if not 0 <= at < len(items):
+            return None
+        item = v.at(ev, at) if isinstance(v, Sequence) else items[at]
+        if isinstance(v, View):
+            return v.shown(ev, item)
+        return item if isinstance(item, Value) else Const(item)
 
-    return Iterator(type(iter(kind())), next_item, v)
+    kind = next((b for b in BASES if issubclass(v.cls, b)), dict)
+    made = Iterator(type(way(items if isinstance(v, Const) else kind())), next_item, v)
+    made.way = way
+    return made
+
+
+BASES: Any = (tuple, list, deque, set, frozenset, OrderedDict)
 
 
 def next_(ev: "E", it: Value) -> Value | None:
@@ -350,10 +358,13 @@ def unpack(ev: "E", v: Value) -> list[Value]:
 NATIVE_ITERS = (list.__iter__, tuple.__iter__)
 
 
-def mapping_items(ev: "E", v: Value) -> list[tuple[Value, Value]]:
-    if isinstance(v, Dict):
+def mapping_items(ev: "E", v: Value, plain: Any = dict.__iter__) -> list[tuple[Value, Value]]:
+    """What CPython takes from a mapping: of a dict its items, unless its class says more about them
+    in Python and does not keep `plain` for its iterator."""
+    ways = [type_lookup(v.cls, name) for name in ("__iter__", "keys", "__getitem__")]
+    if isinstance(v, Dict) and (ways[0] is plain or FunctionType not in map(type, ways)):
         return list(zip(v.keys(ev), v.values(ev)))
-    if type_lookup(v.cls, "keys") is MISSING:
+    if ways[1] is MISSING:
         refuse(f"takes {describe(v)} for a mapping")
     keys = unpack(ev, call_method(ev, v, "keys"))
     return [(k, getitem(ev, v, k)) for k in keys]

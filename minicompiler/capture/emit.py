@@ -18,6 +18,7 @@ import torch
 
 from ..errors import Unsupported
 from . import binding, guards
+from .attributes import METHOD_DESCRIPTORS
 from .calls import POLYFILLS
 from .frame_hook import own_dict
 from .side_effects import Call
@@ -192,8 +193,7 @@ def build_set(t: Text, v: Set) -> Built:
     return f"{t.const(v.cls)}()", f"{t.const(v.cls)}(({items}))", None
 
 
-def build_slice(t: Text, v: Slice) -> Built:
-    return "", f"{t.const(slice)}({', '.join(map(t.value, v.fields.values()))})", None
+build_slice: Any = lambda t, v: ("", f"{t.const(slice)}({t.items(v.fields.values())})", None)
 
 
 def build_cell(t: Text, v: Cell) -> Built:
@@ -224,20 +224,20 @@ def build_function(t: Text, v: Function) -> Built:
 
 def build_method(t: Text, v: Method) -> Built:
     function, of = t.value(v.function), t.value(v.self_value)
-    if isinstance(v.function, Function):
+    if v.function.cls not in (ClassMethodDescriptorType, *METHOD_DESCRIPTORS):
         return "", f"{t.const(MethodType)}({function}, {of})", None
     owner = f"{of}, {t.const(type)}({of})"  # CPython 3.11 crashes on some methods without a class
     bound = f"None, {of}" if v.function.cls is ClassMethodDescriptorType else owner
     return "", f"{function}.__get__({bound})", None
 
 
-def build_view(t: Text, v: View) -> Built:
-    return "", f"{t.value(v.of)}.{v.kind}()", None
+build_view: Any = lambda t, v: ("", f"{t.value(v.of)}.{v.kind}()", None)
 
 
 def steady(t: Text, v: Obj, sources: Any) -> None:
     """An iterator looks at its source when it is made, which is before writes are replayed."""
-    if any(id(getattr(of, "of", of)) in t.ev.effects.order for of in sources):
+    sources = [of.of if isinstance(of, View | Iterator) else of for of in sources]
+    if any(id(of) in t.ev.effects.order for of in sources):
         raise Unbuildable(v.born, "an iterator over what is written leaves the graph")
 
 
@@ -245,7 +245,11 @@ def build_iterator(t: Text, v: Iterator) -> Built:
     steady(t, v, [v.of])
     if v.exhausted:
         return "", f"{t.const(iter)}(())", None
-    made = f"{t.const(iter)}({t.value(v.of)})"
+    try:
+        v.read(1 << 62)
+    except Unsupported as error:  # Python's own would notice, too
+        raise Unbuildable(v.born, error.reason) from None
+    made = f"{t.const(v.way)}({t.value(v.of)})"
     return "", f"{t.const(skipped)}({made}, {v.index})" if v.index else made, None
 
 
@@ -253,7 +257,7 @@ def build_generator(t: Text, v: Generator | Stepped) -> Built:
     if v.started:
         raise Unbuildable(v.born, "a generator that has started leaves the graph")
     fn, args, kwargs = v.origin
-    steady(t, v, args)
+    steady(t, v, (fn, *args))
     original = next((o for o, p in POLYFILLS.items() if p is fn.real), None)
     text = t.const(original) if original is not None else t.value(fn)
     named = "".join(f"{name}={t.value(x)}, " for name, x in kwargs.items())
@@ -281,20 +285,10 @@ def set_slot(t: Text, of: str, name: str, value: Value) -> str:
     return f"{t.const(object)}.__setattr__({of}, {name!r}, {t.value(value)})"
 
 
-BUILDERS: dict[type, Any] = {
-    List: build_list,
-    Tuple: build_tuple,
-    Dict: build_dict,
-    Set: build_set,
-    Slice: build_slice,
-    Cell: build_cell,
-    Function: build_function,
-    Method: build_method,
-    View: build_view,
-    Stepped: build_generator,
-    Iterator: build_iterator,
-    Generator: build_generator,
-}
+BUILDERS: dict[type, Any] = {List: build_list, Tuple: build_tuple, Dict: build_dict, Set: build_set}
+BUILDERS |= {Slice: build_slice, Cell: build_cell, Function: build_function, Method: build_method}
+BUILDERS |= {View: build_view, Stepped: build_generator, Iterator: build_iterator}
+BUILDERS |= {Generator: build_generator}
 
 
 def replay(t: Text, of: Obj | Call) -> None:
@@ -305,8 +299,7 @@ def replay(t: Text, of: Obj | Call) -> None:
         return
     if isinstance(of, Dict):
         replay_dict(t, of)
-        return
-    name = t.value(of)
+    name = t.value(of) if of.written or not isinstance(of, Dict) else ""
     if isinstance(of, Cell):
         if of.content is None:
             t.after.append(f"del {name}.cell_contents")
@@ -325,7 +318,7 @@ def rebuild(kind: Any, of: Any, items: dict[Any, Any]) -> None:
     thread reads: what stays is gone for no moment, unless its order is new."""
     for key in [k for k in kind.keys(of) if k not in items]:
         kind.__delitem__(of, key)
-    if any(a is not b for a, b in zip(kind.keys(of), items)):
+    if not items or any(a is not b for a, b in zip(kind.keys(of), items)):
         kind.clear(of)
     for key, value in items.items():
         kind.__setitem__(of, key, value)
@@ -334,7 +327,7 @@ def rebuild(kind: Any, of: Any, items: dict[Any, Any]) -> None:
 def replay_dict(t: Text, of: Dict) -> None:
     owner = of.owner if of.owner and not isinstance(of.owner.real, ModuleType) else None
     name, kind = t.value(owner or of), t.const(dict_type(of.cls))
-    if of.rebuilt:
+    if of.changed:
         space = f"{t.const(own_dict)}({name})" if owner else name
         pairs = ", ".join(f"{k}: {x}" for k, x in t.pairs(of))
         t.after.append(f"{t.const(rebuild)}({kind}, {space}, {{{pairs}}})")

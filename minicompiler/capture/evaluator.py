@@ -38,7 +38,7 @@ class Evaluation:
 
     def __init__(self, guards: Any, f_globals: dict[str, Any], break_at: int | None) -> None:
         self.guards, self.f_globals, self.break_at = guards, f_globals, break_at
-        self.step = 0
+        self.step = self.idle = 0  # `idle`: instructions since the last call into torch
         self.graph = CapturedGraph()
         self.effects = Effects()
         self.frames: list[Frame] = []
@@ -176,8 +176,8 @@ class Evaluation:
 
     def load_global(self, space: Dict, name: str) -> Value:
         found = space.get(self, Const(name))
-        if found is None and hasattr(builtins, name):
-            found = self.wrap(getattr(builtins, name), None)
+        if found is None and name in vars(builtins):
+            found = self.wrap(vars(builtins)[name], None)
         return found or self.throw(NameError, f"name '{name}' is not defined")
 
     def item_of(self, real: Any, key: Any) -> Any:

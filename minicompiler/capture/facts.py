@@ -101,6 +101,9 @@ def describe(value: Any, like: type = NoneType) -> str:
     return f"{cls.__name__} {value.__qualname__}" if cls in NAMED else f"{cls.__name__} object"
 
 
+CONSTANTS = (*ATOMS, float, complex, tuple, torch.Size, range, slice, set, frozenset)
+
+
 @dataclass(frozen=True, slots=True)
 class Literal:
     """A constant: compares by signature."""
@@ -111,9 +114,7 @@ class Literal:
     @classmethod
     def of(cls, value: Any) -> "Literal":
         """Raises Unsupported for what has no constant form (a subclass of int, an object)."""
-        if type(value) not in (*ATOMS, float, complex, tuple, torch.Size, range, slice) and (
-            type(value) not in (set, frozenset)
-        ):
+        if type(value) not in CONSTANTS:
             raise Unsupported(f"a {type(value).__name__} cannot be guarded as a constant")
         return cls(signature(value), value)
 
@@ -140,15 +141,9 @@ class TensorFacts:
         with torch._C.DisableTorchFunction():
             if t.requires_grad and t._is_view() and made_without_gradients(t):
                 raise Unsupported("a view of a tensor that requires grad, made under no_grad")
-            return cls(
-                Pin(type(t)),
-                t.dtype,
-                t.device,
-                tuple(t.shape),
-                tuple(t.stride()) if t.layout is torch.strided else None,
-                t.requires_grad,
-                torch._C._dispatch_keys(t).raw_repr(),
-            )
+            stride = tuple(t.stride()) if t.layout is torch.strided else None
+            keys, size = torch._C._dispatch_keys(t).raw_repr(), tuple(t.shape)
+            return cls(Pin(type(t)), t.dtype, t.device, size, stride, t.requires_grad, keys)
 
     def row(self) -> tuple[Any, ...]:
         """The facts as the run-time extension's TensorGuard takes them."""

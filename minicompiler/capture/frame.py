@@ -119,6 +119,9 @@ class Frame:
                         raise BreakHere
                     ev.step += 1
                     self.steps.append(inst.index)
+                ev.idle += 1
+                if ev.idle > 100_000:
+                    refuse("computes for long without a tensor operation")
                 self.index += 1
                 handler = HANDLERS.get(inst.opname)
                 if handler is None:

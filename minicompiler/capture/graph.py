@@ -64,6 +64,7 @@ class CapturedGraph:
     ) -> Value:
         """Run `target` (a function, or the name of a tensor method) on fakes and record it. What
         returns no tensor is a constant and leaves no node, unless `keep` says that it acts."""
+        ev.idle = 0
         fx_args = tuple(self.argument(ev, a) for a in args)
         fx_kwargs = {k: self.argument(ev, v) for k, v in (kwargs or {}).items()}
         fake_args, fake_kwargs = fx.map_arg((fx_args, fx_kwargs), lambda n: n.meta["val"])

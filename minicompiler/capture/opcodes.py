@@ -303,8 +303,7 @@ def BUILD_SLICE(f: Frame, inst: Instruction) -> None:
     f.push(model.make_slice(start, stop, step[0] if step else NONE))
 
 
-def BUILD_STRING(f: Frame, inst: Instruction) -> None:
-    f.push(Const("".join(model.text(p) for p in f.popn(inst.arg))))
+BUILD_STRING = building(lambda parts: Const("".join(map(model.text, parts))))
 
 
 CONVERSIONS = {0: None, 1: str, 2: repr, 3: ascii}
@@ -334,7 +333,12 @@ def into_method(name: str) -> Handler:
 
 
 LIST_APPEND, LIST_EXTEND = into_method("append"), into_method("extend")
-SET_ADD, SET_UPDATE, DICT_UPDATE = into_method("add"), into_method("update"), into_method("update")
+SET_ADD, SET_UPDATE = into_method("add"), into_method("update")
+
+
+def DICT_UPDATE(f: Frame, inst: Instruction) -> None:
+    for key, value in model.mapping_items(f.ev, f.pop()):
+        model.setitem(f.ev, f.stack[-inst.arg], key, value)
 
 
 def MAP_ADD(f: Frame, inst: Instruction) -> None:

@@ -4,8 +4,10 @@ Each behaves as its original for the arguments that programs give it; what it le
 accept, so that the call is refused instead.
 """
 
+import bisect
 import collections
 import functools
+import heapq
 import importlib.util
 import operator
 import sys
@@ -37,25 +39,19 @@ def without(c_half: str, name: str) -> Any:
     return module
 
 
-in_python = without("_operator", "operator")
-for _name in in_python.__all__:
-    POLYFILLS[getattr(operator, _name)] = getattr(in_python, _name)
+for _module in (operator, bisect, heapq):
+    in_python = vars(without(f"_{_module.__name__}", _module.__name__))
+    for _name, _real in vars(_module).items():
+        if type(_real) in (types.BuiltinFunctionType, type) and in_python[_name] is not _real:
+            POLYFILLS[_real] = in_python[_name]
 POLYFILLS[type({}.items()).__contains__] = collections.abc.Sequence.__contains__
 
 
 # ---------------------------------------------------------------- builtins
 @replaces(reversed)
 def reversed_(sequence: Any) -> Iterator[Any]:
-    if isinstance(sequence, COPIED):
-        sequence = list(sequence)
-    elif hasattr(type(sequence), "__reversed__") and not isinstance(sequence, list | range):
-        yield from sequence.__reversed__()
-        return
     for i in range(len(sequence) - 1, -1, -1):
         yield sequence[i]
-
-
-COPIED: Any = (dict, collections.deque, collections.abc.MappingView)
 
 
 # ---------------------------------------------------------------- sequences and dictionaries
@@ -82,11 +78,25 @@ def setdefault(self: Any, key: Any, default: Any = None) -> Any:
     return dict.__getitem__(self, key)
 
 
+@replaces(collections.OrderedDict.copy)
+def ordered_copy(self: Any) -> Any:
+    made = type(self)()
+    for key in collections.OrderedDict.__iter__(self):
+        made[key] = self[key]
+    return made
+
+
+@replaces(collections.defaultdict.copy)
+def dict_copy(self: Any) -> Any:
+    defaults = isinstance(self, collections.defaultdict)
+    return type(self)(self.default_factory, self) if defaults else dict.copy(self)
+
+
 @replaces(dict.__or__, collections.OrderedDict.__or__, collections.defaultdict.__or__)
 def dict_or(self: Any, other: Any) -> Any:
     if not isinstance(other, dict):
         return NotImplemented
-    made = dict.copy(self)
+    made = type(self)(self) if isinstance(self, collections.OrderedDict) else dict_copy(self)
     made.update(other)
     return made
 

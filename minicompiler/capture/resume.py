@@ -74,7 +74,7 @@ def enter(entry: Entry, exits: dict[int, Entry], space: dict[str, Any], suffix: 
     original = Bytecode.from_code(code, conserve_exception_block_stackdepth=True)
     stack = [f"stack_{i}" for i in range(sum(entry.layout))]
     made = Bytecode()
-    made.name = f"{code.co_name.partition('<')[0] or code.co_name}{suffix}"
+    made.name = code.co_name  # in tracebacks it is the program's function
     made.filename, made.first_lineno = code.co_filename, code.co_firstlineno
     made.docstring = None
     made.argnames = [*entry.live, *stack]
@@ -111,15 +111,15 @@ def _head(entry: Entry, stack: list[str], target: Label, start: Label) -> Iterab
 
 def _body(
     original: Bytecode,
-    decoded: Code,
+    code: Code,
     entry: Entry,
     target: Label,
     tails: dict[int, Label],
     rewrite: bool,
 ) -> Iterable[Any]:
     """The original instructions: entered at `target`, left at the `tails`."""
-    entry_raw = decoded.instructions[entry.index].raw
-    leave = {decoded.instructions[i].raw: label for i, label in tails.items()}
+    entry_raw = code.instructions[entry.index].raw
+    leave = {code.instructions[i].raw: label for i, label in tails.items()}
     raw = -1
     open_try: TryBegin | None = None
     renamed: dict[int, TryBegin] = {}
@@ -142,7 +142,7 @@ def _body(
                 yield from [Instr("LOAD_CONST", True), Instr(IF_TRUE, leave[raw])]
             closed = item.arg if item.name == "LOAD_FAST" else None  # 3.13: a parameter's cell
             name = item.arg.name if isinstance(item.arg, CellVar) else closed
-            if isinstance(name, str) and name in decoded.code.co_cellvars:
+            if isinstance(name, str) and name in code.code.co_cellvars:
                 item = Instr(item.name, FreeVar(name), location=item.location)
             if rewrite and raw == entry_raw:
                 yield from _without_method(item)

@@ -19,7 +19,7 @@ from . import custom_function
 from . import data_model as model
 from . import polyfills
 from . import source as sources
-from .calls import PURE, REFUSED_CALLS, found_in, rule
+from .calls import PURE, REFUSED_CALLS, Rule, found_in, rule
 from .frame_hook import MISSING, trust, type_lookup
 from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Function, Method, Sequence, Tensor
 from .values import Value, const_bool, python_value, refuse
@@ -183,11 +183,8 @@ for _name in (n for n in dir(torch.Tensor) if n.startswith("__")):
     trust(torch.Tensor, _name, type_lookup(torch.Tensor, _name))  # operators never look them up
 
 
-@rule(torch.Tensor.__iter__)
-def _iter(ev: "E", v: Value) -> Value:
-    return model.iter_(ev, ev.graph.call(ev, "unbind", [v, Const(0)]))
-
-
+_unbound: Rule = lambda ev, v: model.iter_(ev, ev.graph.call(ev, "unbind", [v, Const(0)]))
+rule(torch.Tensor.__iter__)(_unbound)
 rule(torch.Tensor.__hash__)(lambda ev, v: refuse("the hash of a tensor"))
 
 

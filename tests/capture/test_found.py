@@ -1,13 +1,17 @@
 """Programs that once differed from eager, each as small as it could be made."""
 
+import abc
+import bisect
 import collections
 import enum
 import functools
 import gc
+import heapq
 import inspect
 import itertools
 import math
 import re
+import sys
 import types
 
 import pytest
@@ -808,3 +812,285 @@ def test_operators_of_a_tensor_and_an_object_ask_the_object():
 
     check_against_eager(f, torch.ones(3), Doubling())
     check_against_eager(lambda x, of: (x == of, of != x, x * 2), torch.ones(3), Comparing())
+
+
+# ---------------------------------------------------------------- found by CPython's own tests
+class Backwards(dict):
+    def keys(self):
+        return reversed(list(dict.keys(self)))
+
+    __iter__ = keys
+
+
+class Spelled(dict):
+    def __iter__(self):
+        return iter(["z"])
+
+    def __getitem__(self, key):
+        return "got " + key
+
+
+class SpelledInOrder(collections.OrderedDict):
+    def __getitem__(self, key):
+        return "got " + key
+
+
+def copies(of):
+    made = {"q": 1}
+    made.update(of)
+    return [
+        *map(list, (dict(of).items(), {**of}.items(), of.copy().items(), made.items())),
+        list((of | {}).items()),
+        list(({"q": 1} | of).items()),
+        list(collections.OrderedDict(of).items()),
+        (lambda **named: list(named.items()))(**of),
+        type(of | {}),
+        type(of.copy()),
+    ]
+
+
+@pytest.mark.parametrize("cls", [dict, Backwards, Spelled, SpelledInOrder, collections.OrderedDict])
+def test_classes_of_dicts_say_what_a_copy_holds(cls):
+    check_against_eager(lambda of: (copies(of), copies(cls(b=2, a=1))), cls(a=1, b=2))
+
+
+def test_only_mappings_are_unpacked_into_dicts():
+    def f():
+        try:
+            return {**[("a", 1)]}
+        except TypeError as error:
+            return str(error)
+
+    check_against_eager(f)
+
+
+def test_defaults_of_a_dict_from_outside_are_written():
+    def f(table):
+        table.default_factory = list
+        return table["new"]
+
+    check_against_eager(f, collections.defaultdict(int), calls=1)
+
+
+def test_iteration_sees_what_is_written_meanwhile():
+    def f(x):
+        table, queue = dict(a=1, b=2, c=3), collections.deque([1, 2, 3])
+        seen, back, later = [], reversed(table.items()), reversed(queue)
+        items = zip(table, table.values())
+        seen += [next(items), next(back), next(later)]
+        for key, value in table.items():
+            seen.append((key, value))
+            table["c"] += 10
+        table["a"] = 7
+        return x + 1, seen, list(items), list(back)
+
+    check_against_eager(f, torch.ones(2), breaks=0)
+
+
+@pytest.mark.parametrize("kind", [dict.fromkeys, set, collections.deque])
+def test_iterators_notice_a_change_wherever_they_go(kind):
+    def f(x):
+        made = kind("abc")
+        it = iter(made)
+        next(it)
+        made.pop() if isinstance(made, set | collections.deque) else made.popitem()
+        return x + 1, it
+
+    def consumed(f, x):
+        try:
+            return list(f(x)[1])
+        except RuntimeError as error:
+            return str(error)
+
+    eager, found = consumed(f, torch.ones(2)), consumed(minicompiler.compile(f), torch.ones(2))
+    assert eager == found and isinstance(found, str)
+
+
+def test_lists_are_read_backwards_from_their_end_as_it_was():
+    def f(x):
+        made = [1, 2, 3]
+        back = reversed(made)
+        made.append(4)
+        made[0] = 5
+        return x + 1, list(back)
+
+    check_against_eager(f, torch.ones(2))
+
+
+def test_modules_in_c_that_write_what_they_are_given():
+    def f(x, heap):
+        bisect.insort(heap, 2)
+        heapq.heapify(heap)
+        heapq.heappush(heap, 0)
+        return x + heapq.heappop(heap), heap, bisect.bisect(heap, 2)
+
+    check_against_eager(f, torch.ones(2), [1, 3, 5], breaks=0)
+
+
+def test_generators_are_named_by_their_function_as_it_is_when_called():
+    def f(x, function):
+        function.__name__ = "other"
+        made = function()
+        return x + 1, made.__name__, made
+
+    def make():
+        def function():
+            yield 1
+
+        return function
+
+    assert minicompiler.compile(f)(torch.ones(2), make())[1] == "other"
+
+
+class Meta(type):
+    flag = 1
+
+    @property
+    def twice(cls):
+        return 2 * cls.flag
+
+    def __getattr__(cls, name):
+        return name + str(cls.flag)
+
+
+class OfMeta(metaclass=Meta):
+    pass
+
+
+def test_what_a_metaclass_answers_is_guarded():
+    def f(x):
+        return x + OfMeta.flag, OfMeta.twice, OfMeta.unknown, hasattr(OfMeta, "__len__")
+
+    compiled = minicompiler.compile(f)
+    for flag in (1, 5):
+        Meta.flag = flag
+        assert compiled(torch.ones(2))[1:] == f(torch.ones(2))[1:]
+    OfMeta.unknown, Meta.twice = 3, property(lambda cls: 4)
+    assert compiled(torch.ones(2))[1:] == (4, 3, True)
+
+
+class OnlySet:
+    def __set__(self, of, value):
+        of.__dict__["a"] = value
+
+
+class WithOnlySet:
+    a = OnlySet()
+
+
+class OwnNew:
+    def __new__(cls, *args):
+        return object.__new__(cls, *args)
+
+
+class OwnInit:
+    def __init__(self, *args):
+        object.__init__(self, *args)
+
+
+def test_objects_take_arguments_where_cpython_lets_them():
+    def f(x, cls, *args):
+        try:
+            cls(*args)
+        except TypeError as error:
+            return x + 1, str(error)
+        return x + 2
+
+    for cls in (object, OwnNew, OwnInit):
+        check_against_eager(f, torch.ones(2), cls)
+        check_against_eager(f, torch.ones(2), cls, 1)
+
+    def keywords(x):
+        try:
+            return x + 1, ValueError(reason=1)
+        except TypeError as error:
+            return x + 2, str(error)
+
+    check_against_eager(keywords, torch.ones(2))
+
+
+def test_attributes_behind_descriptors_that_only_set():
+    def f(x, of):
+        of.a = 2
+        return x + 1, of.a
+
+    check_against_eager(f, torch.ones(2), WithOnlySet())
+
+
+def test_an_error_made_again_forgets():
+    def f(x):
+        error = ImportError("no", name="n", path="p")
+        error.__init__("yes")
+        return x + 1, error.name, error.path, error.args
+
+    check_against_eager(f, torch.ones(2))
+
+
+class Wrapped:
+    def __init__(self, function):
+        self.function = function
+
+    def __get__(self, of, owner):
+        return functools.partial(self.function, owner.__name__)
+
+
+class WithClassMethods:
+    through = classmethod(Wrapped(lambda *args: args)) if sys.version_info < (3, 13) else None
+    partial = classmethod(functools.partial(lambda *args: args[1:], 3))
+
+
+def test_class_methods_around_other_things():
+    def f(x, of):
+        return x + 1, of.through and of.through(2), of.partial(4), of.partial
+
+    assert (
+        minicompiler.compile(f)(torch.ones(2), WithClassMethods())[1:3]
+        == (f(torch.ones(2), WithClassMethods())[1:3])
+    )
+
+
+def test_names_that_the_module_of_builtins_makes_up():
+    def f(x):
+        try:
+            return __annotations__
+        except NameError as error:
+            return x + 1, str(error)
+
+    check_against_eager(f, torch.ones(2))
+
+
+class Virtual(abc.ABC):
+    def __eq__(self, other):
+        return "first"
+
+
+class Registered:
+    def __eq__(self, other):
+        return "second"
+
+
+def test_a_registered_class_is_no_subclass_for_operators():
+    Virtual.register(Registered)
+    check_against_eager(lambda x: (x + 1, Virtual() == Registered()), torch.ones(2))
+
+
+def test_what_computes_for_long_without_tensors_runs_eagerly():
+    def f(x, n):
+        total = 0
+        for i in range(n):
+            total += i % 3
+        return x + total
+
+    check_against_eager(f, torch.ones(2), 100_000, breaks=1, calls=1)
+
+
+def test_tracebacks_name_the_function_of_the_program():
+    def f(x):
+        y = x + 1
+        list(map(id, [x]))
+        raise ValueError(len(y))
+
+    with pytest.raises(ValueError) as caught:
+        minicompiler.compile(f)(torch.ones(2))
+    names = {entry.name for entry in caught.traceback}
+    assert "f" in names and not any(name.startswith("f_") for name in names)

@@ -24,7 +24,7 @@ class Sequence(Obj):
         self.maxlen: int | None = getattr(items, "maxlen", None)
         queue = issubclass(self.cls, deque)
         self.contents: Any = deque(items, self.maxlen) if queue else list(items)
-        self.changed = False
+        self.changed = 0
 
     def read(self, ev: "E") -> list[Value]:
         """All items; what was not read yet is guarded now."""
@@ -61,7 +61,7 @@ class List(Sequence):
     def touch(self, ev: "E") -> Any:
         """The contents, to be changed."""
         ev.effects.touch(self)
-        self.changed = True
+        self.changed += 1
         return self.contents
 
 
@@ -139,7 +139,7 @@ class Dict(Obj):
         self.items: dict[Any, tuple[Value, Value]] = {}
         self.unread = None if real is ABSENT else real
         self.stored: dict[Any, None] = {}
-        self.rebuilt = False
+        self.changed = 0  # how often were keys taken away?
         self.owner: Obj | None = None  # whose attributes these are
 
     # ------------------------------------------------------------ reading
@@ -218,7 +218,7 @@ class Dict(Obj):
     def rebuild(self, ev: "E", items: dict[Any, tuple[Value, Value]]) -> None:
         """Replace the contents, order included."""
         ev.effects.touch(self)
-        self.items, self.rebuilt = items, True
+        self.items, self.changed = items, self.changed + 1
 
     def __len__(self) -> int:
         return len(self.items)
@@ -240,9 +240,12 @@ class View(Obj):
         self.of, self.kind = of, kind
 
     def read(self, ev: "E") -> list[Value]:
-        if self.kind == "items":
-            return [Tuple(pair) for pair in zip(self.of.keys(ev), self.of.values(ev))]
-        return self.of.keys(ev) if self.kind == "keys" else self.of.values(ev)
+        return [self.shown(ev, key) for key in self.of.keys(ev)]
+
+    def shown(self, ev: "E", key: Value) -> Value:
+        value = key if self.kind == "keys" else self.of.get(ev, key)
+        assert value is not None
+        return Tuple([key, value]) if self.kind == "items" else value
 
 
 class Set(Obj):
@@ -255,14 +258,14 @@ class Set(Obj):
         base: Any = frozenset if issubclass(cls, frozenset) else set
         self.python = base(list(known)) if python is None else python
         self.items = {k: known[k] for k in self.python}
-        self.changed = False
+        self.changed = 0
 
     def change(self, ev: "E", act: Callable[[set[Any]], Any], more: dict[Any, Value]) -> Any:
         """`act` on the keys; `more` has the values of keys that are new."""
         ev.effects.touch(self)
         if not self.is_new and not self.changed:
             self.python = set(self.python)
-        self.changed = True
+        self.changed += 1
         found = act(self.python)
         known = more | self.items
         self.items = {k: known[k] for k in self.python}

@@ -1,5 +1,6 @@
 """Functions, bound methods, cells, super objects, generators and iterators."""
 
+import types
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any
@@ -78,8 +79,12 @@ class Method(Obj):
     """A function bound to an object; `function` may be a builtin's method descriptor too."""
 
     def __init__(self, function: Value, self_value: Value) -> None:
-        super().__init__(MethodType)
+        super().__init__(BOUND.get(function.cls, MethodType))
         self.function, self.self_value = function, self_value
+
+
+BOUND: dict[type, type] = {types.WrapperDescriptorType: types.MethodWrapperType}
+BOUND[types.MethodDescriptorType] = BOUND[types.ClassMethodDescriptorType] = type(len)
 
 
 class Super(Obj):
@@ -102,6 +107,8 @@ class Generator(Obj):
 class Iterator(Obj):
     """Steps through a sequence that may grow meanwhile. `length` None: read it each time."""
 
+    way: Any = iter
+
     def __init__(self, cls: type, read: Callable[[int], Value | None], of: Value) -> None:
         super().__init__(cls)
         self.read, self.of = read, of
@@ -119,11 +126,7 @@ class Iterator(Obj):
 class Stepped(Iterator):
     """One of Python's own iterators at work on values; `origin` makes it again while unstarted."""
 
-    def __init__(
-        self, cls: type, read: Callable[[int], Value | None], origin: tuple[Value, Any, Any]
-    ) -> None:
-        super().__init__(cls, read, origin[0])
-        self.origin = origin
+    origin: tuple[Value, Any, Any]
 
     @property
     def started(self) -> bool:
