@@ -21,7 +21,7 @@ from .pointwise import masked_fill
 from .promotion import Number, cast, compute_dtype, number
 from .reshaping import axis
 from .table import aten, each, lowering, made, spec
-from .views import Size, broadcast_index, points, reshape, slice_
+from .views import Size, View, broadcast_index, points, reshape
 
 Position = Callable[[Index], Expr]
 INTEGERS = (torch.int64, torch.int32)
@@ -208,9 +208,8 @@ def _put(
     target = along(x, dim, index, rows)
     if target is None or (rows and value.ndim != x.ndim):
         return NotImplemented
-    if isinstance(value, Lazy) and not rows:
-        for d, n in enumerate(index.size):  # only as much of it as there are indices
-            value = value.through(slice_(value.size, d, as_expr(0), as_expr(1), n))
+    if isinstance(value, Lazy) and not rows:  # only as much of it as there are indices
+        value = value.through(View(index.size, lambda i: i))
     return scattered(x, value.size if rows else index.size, target, value, mode, index)
 
 

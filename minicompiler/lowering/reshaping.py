@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from . import views
 from .lazy import Lazy, building, in_memory, written
 from .promotion import cast, number, plain
 from .table import aten, each, lowering, made, spec
+from .views import View, broadcast_index
 
 Int = int | Expr
 
@@ -36,35 +37,39 @@ def reshape(x: Lazy, *_: Any) -> Lazy:
     return x.through(views.reshape(x.size, spec().size))
 
 
+def seen(x: Lazy, at: Callable[[Index], Index]) -> Lazy:
+    """What the node returns, a view: its element `i` is element `at(i)` of `x`."""
+    return x.through(View(spec().size, at))
+
+
 @lowering(aten.permute.default, view=True)
 def permute(x: Lazy, dims: Sequence[int]) -> Lazy:
-    return x.through(views.permute(x.size, [axis(d, x.ndim) for d in dims]))
+    place = {axis(d, x.ndim): k for k, d in enumerate(dims)}
+    return seen(x, lambda i: tuple(i[place[d]] for d in range(x.ndim)))
 
 
 @lowering(aten.transpose.int, view=True)
-def transpose(x: Lazy, dim0: int, dim1: int) -> Any:
-    order = list(range(x.ndim))
-    if order:
-        a, b = axis(dim0, x.ndim), axis(dim1, x.ndim)
-        order[a], order[b] = order[b], order[a]
-    return permute(x, order)
+def transpose(x: Lazy, dim0: int, dim1: int) -> Lazy:
+    a, b = axis(dim0, x.ndim), axis(dim1, x.ndim)
+    other = {a: b, b: a}
+    return seen(x, lambda i: tuple(i[other.get(d, d)] for d in range(x.ndim)))
 
 
-lowering(aten.t.default, view=True)(lambda x: permute(x, range(x.ndim)[::-1]))
+lowering(aten.t.default, view=True)(lambda x: seen(x, lambda i: i[::-1]))
 
 
 @lowering(aten.expand.default, view=True)
 def expand(x: Lazy, size: Sequence[Int], *, implicit: bool = False) -> Lazy:
-    return x.through(views.expand(x.size, spec().size))
+    return seen(x, lambda i: broadcast_index(i, x.size))
 
 
 @lowering(aten.slice.Tensor, view=True)
 def slice_(x: Lazy, dim: int = 0, start: Any = None, end: Any = None, step: Int = 1) -> Any:
-    dim = axis(dim, x.ndim)
-    first = beginning(start, x.size[dim])
+    d = axis(dim, x.ndim)
+    first = beginning(start, x.size[d])
     if first is None:
         return NotImplemented
-    return x.through(views.slice_(x.size, dim, first, as_expr(step), spec().size[dim]))
+    return seen(x, lambda i: (*i[:d], first + i[d] * step, *i[d + 1 :]))
 
 
 def beginning(start: Int | None, size: Expr) -> Expr | None:
@@ -78,25 +83,30 @@ def beginning(start: Int | None, size: Expr) -> Expr | None:
 
 @lowering(aten.select.int, view=True)
 def select(x: Lazy, dim: int, index: Int) -> Any:
-    dim = axis(dim, x.ndim)
+    d = axis(dim, x.ndim)
     if not isinstance(index, int):
         return NotImplemented
-    at = as_expr(index) if index >= 0 else x.size[dim] + index
-    return x.through(views.select(x.size, dim, at))
+    at = as_expr(index) if index >= 0 else x.size[d] + index
+    return seen(x, lambda i: (*i[:d], at, *i[d:]))
 
 
 @lowering(aten.diagonal.default, view=True)
 def diagonal(x: Lazy, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Lazy:
-    a, b = axis(dim1, x.ndim), axis(dim2, x.ndim)
-    return x.through(views.diagonal(x.size, a, b, as_expr(offset), spec().size[-1]))
+    """It becomes the last dimension; `offset` counts columns to the right, or rows down where it is
+    negative."""
+    first = {axis(dim1, x.ndim): max(-offset, 0), axis(dim2, x.ndim): max(offset, 0)}
+
+    def at(index: Index) -> Index:
+        others = iter(index)
+        return tuple(index[-1] + first[d] if d in first else next(others) for d in range(x.ndim))
+
+    return seen(x, at)
 
 
 @lowering(aten.unfold.default, view=True)
 def unfold(x: Lazy, dimension: int, size: Int, step: Int) -> Lazy:
-    dim, out = axis(dimension, max(x.ndim, 1)), spec().size
-    if x.ndim == 0:
-        return x.through(views.expand((), out))
-    return x.through(views.unfold(x.size, dim, as_expr(size), as_expr(step), out[dim]))
+    d = axis(dimension, max(x.ndim, 1))  # a 0-d tensor counts as a vector
+    return seen(x, lambda i: (*i[:d], i[d] * step + i[-1], *i[d + 1 : -1])[: x.ndim])
 
 
 @lowering(aten.as_strided.default, view=True)

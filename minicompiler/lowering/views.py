@@ -1,7 +1,7 @@
 """Views as index functions: a view says where in its source each of its elements lies."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..ir.nodes import Index
@@ -23,50 +23,10 @@ class View:
     old: Size | None = None
 
 
-def permute(size: Size, order: Sequence[int]) -> View:
-    place = [order.index(d) for d in range(len(order))]
-    return View(tuple(size[d] for d in order), lambda i: tuple(i[p] for p in place))
-
-
-def expand(size: Size, target: Size) -> View:
-    return View(target, lambda i: broadcast_index(i, size))
-
-
 def broadcast_index(index: Index, size: Size) -> Index:
     """Where element `index` of a broadcast tensor lies in its source of `size`."""
     own = index[len(index) - len(size) :]
     return tuple(ZERO if n == 1 else i for i, n in zip(own, size))
-
-
-def slice_(size: Size, dim: int, start: Expr, step: Expr, length: Expr) -> View:
-    return View(
-        (*size[:dim], length, *size[dim + 1 :]),
-        lambda i: (*i[:dim], start + i[dim] * step, *i[dim + 1 :]),
-    )
-
-
-def select(size: Size, dim: int, at: Expr) -> View:
-    return View((*size[:dim], *size[dim + 1 :]), lambda i: (*i[:dim], at, *i[dim:]))
-
-
-def diagonal(size: Size, dim1: int, dim2: int, offset: Expr, length: Expr) -> View:
-    """The diagonal becomes the last dimension; `offset` counts columns to the right, or rows down
-    where it is negative."""
-    down, right = (-offset, ZERO) if int(offset) < 0 else (ZERO, offset)
-    kept = [d for d in range(len(size)) if d not in (dim1, dim2)]
-
-    def source(i: Index) -> Index:
-        full = dict(zip(kept, i)) | {dim1: i[-1] + down, dim2: i[-1] + right}
-        return tuple(full[d] for d in range(len(size)))
-
-    return View((*(size[d] for d in kept), length), source)
-
-
-def unfold(size: Size, dim: int, window: Expr, step: Expr, length: Expr) -> View:
-    return View(
-        (*size[:dim], length, *size[dim + 1 :], window),
-        lambda i: (*i[:dim], i[dim] * step + i[-1], *i[dim + 1 : -1]),
-    )
 
 
 @functools.lru_cache(1 << 12)
