@@ -9,10 +9,10 @@ from ..ir import ops
 from ..ir.nodes import Index, Value
 from ..symbolic.expr import as_expr
 from ..symbolic.shapes import row_major
-from .lazy import Lazy
+from .lazy import Lazy, made, spec
 from .pointwise import identity
 from .promotion import Number, cast, number
-from .table import BY_NAME, aten, lowering, made, spec
+from .table import BY_NAME, aten, lowering
 
 
 def constant(value: Number) -> Lazy:

@@ -16,9 +16,9 @@ from ..errors import Unsupported
 from ..ir.nodes import BufferRef, Extern, Layout
 from ..report.record import current as record
 from ..symbolic.shapes import contiguous_strides, same_places
-from .lazy import Lazy, building, in_memory, more, pointwise
+from .lazy import Lazy, building, each, in_memory, more, spec
 from .promotion import SUPPORTED
-from .table import aten, spec
+from .table import aten
 
 # Library calls that write to a given output, and do not care how their inputs are strided.
 OUT_VARIANTS: dict[OpOverload, OpOverload] = {
@@ -40,7 +40,7 @@ def stored(x: Lazy) -> Lazy:
     """A copy of `x` in a buffer of its own, in eager's strides."""
     if x.dtype not in SUPPORTED:
         raise Unsupported(f"a view of {x.dtype} would have to be copied")
-    copy = pointwise(lambda v: v, x, like=x, weight=0)
+    copy = each(lambda v: v, x, like=x, weight=0)
     copy.box.stride = x.stride
     building().realise(copy.box)
     return replace(copy, stride=x.stride)

@@ -186,6 +186,6 @@ def _write(node: fx.Node, values: dict[fx.Node, Any], written: set[str]) -> Comp
 
 def _copy(source: Lazy, into: Lazy) -> Computed:
     ref, dtype = into.box.ref, into.dtype
-    value = lazy.pointwise(lambda v: cast(v, source.dtype, dtype), source, like=into)
+    value = lazy.each(lambda v: cast(v, source.dtype, dtype), source, like=into)
     assert ref is not None and value.box.loop is not None
     return Computed(building().fresh(), ref.layout, value.box.loop, into=ref.name)

@@ -16,14 +16,15 @@ from ..ir.nodes import Index, Scatter
 from ..symbolic.expr import Expr, as_expr, max_, min_, sym
 from ..symbolic.ranges import proves_inside
 from ..symbolic.shapes import broadcast_shapes
-from .lazy import COSTLY, Lazy, Loader, building, pointwise, written
+from .lazy import COSTLY, Lazy, Loader, building, each, made, spec, written
 from .pointwise import masked_fill
 from .promotion import Number, cast, compute_dtype, number
 from .reshaping import axis
-from .table import aten, each, lowering, made, spec
+from .table import aten, lowering
 from .views import Size, View, broadcast_index, points, reshape
 
 Position = Callable[[Index], Expr]
+Indices = Sequence[Lazy | None]
 INTEGERS = (torch.int64, torch.int32)
 
 
@@ -87,33 +88,23 @@ def taken(x: Lazy, source: Callable[[Index], Index], *indices: Lazy) -> Lazy:
     return made(lambda index: load(source(index)), x, *indices, weight=2)
 
 
-def along(x: Lazy, dim: int, index: Lazy, rows: bool) -> Callable[[Index], Index] | None:
-    """The place in `x` that `index` names: one for each element, or with `rows` one for each
-    position along `dim`, whatever the others."""
-    if x.ndim == 0 or index.ndim == 0 or (rows and index.ndim != 1):
+def along(x: Lazy, dim: int, index: Lazy) -> Callable[[Index], Index] | None:
+    """The place in `x` that each element of `index` names along `dim`."""
+    if x.ndim == 0 or index.ndim == 0:
         return None
     d = axis(dim, x.ndim)
     at = position(index, x.size[d], wrap=False)
-    return lambda i: (*i[:d], at((i[d],) if rows else i), *i[d + 1 :])
+    return lambda i: (*i[:d], at(i), *i[d + 1 :])
 
 
-def _take(x: Lazy, dim: int, index: Lazy, rows: bool) -> Any:
-    source = along(x, dim, index, rows)
+@lowering(aten.gather.default)
+def gather(x: Lazy, dim: int, index: Lazy, sparse_grad: bool = False) -> Any:
+    source = along(x, dim, index)
     return NotImplemented if source is None else taken(x, source, index)
 
 
-lowering(aten.index_select.default)(lambda x, d, i: _take(x, d, i, rows=True))
-lowering(aten.gather.default)(lambda x, d, i, sparse_grad=False: _take(x, d, i, rows=False))
-
-
-@lowering(aten.embedding.default)
-def embedding(weight: Lazy, indices: Lazy, *_: Any) -> Any:
-    at = position(indices, weight.size[0], wrap=False)
-    return taken(weight, lambda i: (at(i[:-1]), i[-1]), indices)
-
-
 def advanced(
-    size: Size, indices: Sequence[Lazy | None]
+    size: Size, indices: Indices, wrap: bool = True
 ) -> tuple[Callable[[Index], Index], Size] | None:
     """x[indices]: from an index of the result to one of x, and its size; None for masks.
 
@@ -127,7 +118,7 @@ def advanced(
     shared = broadcast_shapes(*[x.size for x in tensors.values()])
     front = 0 if used[-1] - used[0] + 1 != len(used) else used[0]
     kept = [n for d, n in enumerate(size) if d not in tensors]
-    at = {d: (position(x, size[d], wrap=True), x.size) for d, x in tensors.items()}
+    at = {d: (position(x, size[d], wrap), x.size) for d, x in tensors.items()}
 
     def source(index: Index) -> Index:
         found = index[front : front + len(shared)]
@@ -142,12 +133,20 @@ def advanced(
 
 
 @lowering(aten.index.Tensor, aten._unsafe_index.Tensor)
-def index(x: Lazy, indices: Sequence[Lazy | None]) -> Any:
-    found = advanced(x.size, indices)
+def index(x: Lazy, indices: Indices, wrap: bool = True) -> Any:
+    found = advanced(x.size, indices, wrap)
     if found is None:
         return NotImplemented
     return taken(x, found[0], *[i for i in indices if i is not None])
 
+
+def rows(x: Lazy, dim: int, index: Lazy) -> Indices:
+    """Of whole slices x[..., index, ...]; none for what ATen takes for a vector."""
+    return [None] * axis(dim, x.ndim) + [index] if x.ndim and index.ndim == 1 else []
+
+
+lowering(aten.index_select.default)(lambda x, d, i: index(x, rows(x, d, i), wrap=False))
+lowering(aten.embedding.default)(lambda weight, i, *_: index(weight, [i], wrap=False))
 
 # ------------------------------------------------------------------------------------------ writing
 
@@ -172,7 +171,7 @@ def scattered(
         load, given = value.loader(ranges), value.dtype
         inner = lambda i: cast(cast(load(i), given, out.dtype), out.dtype, dtype)
         inputs.append(value)
-    base = pointwise(lambda v: cast(v, x.dtype, dtype), x, like=replace(out, dtype=dtype))
+    base = each(lambda v: cast(v, x.dtype, dtype), x, like=replace(out, dtype=dtype))
     base.box.stride = out.stride
     older = building().realise(base.box)
     loop = Scatter(out.device, dtype, ranges, target, inner, mode)
@@ -182,17 +181,16 @@ def scattered(
 
 @lowering(aten.index_put.default, aten._unsafe_index_put.default)
 def index_put(
-    x: Lazy, indices: Sequence[Lazy | None], values: Lazy, accumulate: bool = False
+    x: Lazy, indices: Indices, values: Lazy, accumulate: bool = False, wrap: bool = True
 ) -> Any:
     if values.dtype != x.dtype or values.device != x.device:
         return NotImplemented
-    mask = indices[0]
-    if len(indices) == 1 and mask is not None and mask.dtype == torch.bool and not accumulate:
-        if values.ndim == 0:  # no more than a choice, and no size depends on data
-            ones = [as_expr(1)] * (x.ndim - mask.ndim)
-            return masked_fill(x, mask.through(reshape(mask.size, (*mask.size, *ones))), values)
-        return NotImplemented
-    found = advanced(x.size, indices)
+    mask = indices[0] if len(indices) == 1 else None
+    if mask is not None and mask.dtype == torch.bool and not accumulate and values.ndim == 0:
+        # no more than a choice, and no size depends on data
+        ones = [as_expr(1)] * (x.ndim - mask.ndim)
+        return masked_fill(x, mask.through(reshape(mask.size, (*mask.size, *ones))), values)
+    found = advanced(x.size, indices, wrap)
     if found is None:
         return NotImplemented
     source, ranges = found
@@ -200,22 +198,27 @@ def index_put(
     return scattered(x, ranges, source, values, "add" if accumulate else "store", *tensors)
 
 
-def _put(
-    x: Lazy, dim: int, index: Lazy, value: Any, mode: Literal["store", "add"], rows: bool = False
-) -> Any:
-    """x[i][index[i][j]][k] = value[i][j][k], over the elements of `index`; or whole slices
-    x[..., index[j], ...] from value[..., j, ...]."""
-    target = along(x, dim, index, rows)
-    if target is None or (rows and value.ndim != x.ndim):
+@lowering(aten.index_copy.default)
+def index_copy(x: Lazy, dim: int, index: Lazy, source: Lazy, accumulate: bool = False) -> Any:
+    if source.ndim != x.ndim:
         return NotImplemented
-    if isinstance(value, Lazy) and not rows:  # only as much of it as there are indices
+    return index_put(x, rows(x, dim, index), source, accumulate, wrap=False)
+
+
+@lowering(aten.index_add.default)
+def index_add(x: Lazy, dim: int, index: Lazy, source: Lazy, alpha: Number = 1) -> Any:
+    return index_copy(x, dim, index, source, True) if alpha == 1 else NotImplemented
+
+
+def _put(x: Lazy, dim: int, index: Lazy, value: Any, mode: Literal["store", "add"]) -> Any:
+    """x[i][index[i][j]][k] = value[i][j][k], over the elements of `index`."""
+    target = along(x, dim, index)
+    if target is None:
+        return NotImplemented
+    if isinstance(value, Lazy):  # only as much of it as there are indices
         value = value.through(View(index.size, lambda i: i))
-    return scattered(x, value.size if rows else index.size, target, value, mode, index)
+    return scattered(x, index.size, target, value, mode, index)
 
 
 lowering(aten.scatter.src, aten.scatter.value)(lambda x, d, i, y: _put(x, d, i, y, "store"))
 lowering(aten.scatter_add.default)(lambda x, d, i, y: _put(x, d, i, y, "add"))
-lowering(aten.index_copy.default)(lambda x, d, i, y: _put(x, d, i, y, "store", rows=True))
-lowering(aten.index_add.default)(
-    lambda x, d, i, y, alpha=1: _put(x, d, i, y, "add", rows=True) if alpha == 1 else NotImplemented
-)

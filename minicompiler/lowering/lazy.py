@@ -199,6 +199,13 @@ def building() -> Building:
     return _building.get()
 
 
+def spec() -> Any:
+    """The TensorSpec of what the node being lowered returns, or a tuple of them."""
+    node = building().node
+    assert node is not None
+    return node.meta["val"]
+
+
 # ------------------------------------------------------------------------------- making new values
 
 
@@ -219,34 +226,22 @@ def loop_box(loop: ir.Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> 
     return made
 
 
-def pointwise(
-    body: Callable[..., ir.Value], *inputs: Lazy, like: Lazy | TensorSpec, weight: int = 1
-) -> Lazy:
+Like: TypeAlias = Lazy | TensorSpec | None  # by default what the node returns
+
+
+def each(body: Callable[..., ir.Value], *inputs: Lazy, like: Like = None, weight: int = 1) -> Lazy:
     """out[i] = body(*values of inputs at i), each broadcast to the size of `like`, in its dtype."""
+    like = like or spec()
     loaders = [x.loader(like.size) for x in inputs]
     inner = lambda index: body(*[load(index) for load in loaders])
-    return generated(inner, *inputs, like=like, weight=weight)
+    return made(inner, *inputs, like=like, weight=weight)
 
 
-def generated(inner: Loader, *inputs: Lazy, like: Lazy | TensorSpec, weight: int = 1) -> Lazy:
+def made(inner: Loader, *inputs: Lazy, like: Like = None, weight: int = 1) -> Lazy:
     """out[i] = inner(i); `inputs` are what `inner` reads, by loaders taken before."""
+    like = like or spec()
     loop = ir.Pointwise(like.device, like.dtype, like.size, inner)
     return Lazy(loop_box(loop, like.size, inputs, weight), like.size)
-
-
-def folding(
-    kind: ir.ReduceKind, x: Lazy, dims: Sequence[int], dtype: torch.dtype, load: Loader
-) -> Lazy:
-    """`x` reduced over `dims`, without them. `load` reads x as `dtype` (for argmin, as it is)."""
-    kept = [d for d in range(x.ndim) if d not in dims]
-
-    def inner(index: ir.Index, folded: ir.Index) -> ir.Value:
-        at = dict(zip(kept, index)) | dict(zip(dims, folded))
-        return load(tuple(at[d] for d in range(x.ndim)))
-
-    size, folded = tuple(x.size[d] for d in kept), tuple(x.size[d] for d in dims)
-    loop = ir.Reduction(x.device, dtype, size, folded, kind, inner)
-    return Lazy(loop_box(loop, size, [x], 1), size)
 
 
 def written(loop: ir.Scatter, layout: ir.Layout, older: ir.BufferRef | None, reads: Any) -> Any:

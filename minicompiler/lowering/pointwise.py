@@ -17,9 +17,9 @@ from ..ir import ops
 from ..ir.nodes import Value
 from ..ir.ops import HALF
 from ..symbolic.expr import Expr, as_expr
-from .lazy import Lazy
+from .lazy import Lazy, each, spec
 from .promotion import Number, Operand, cast, compute_dtype, number, result_type
-from .table import aten, each, lowering, spec
+from .table import aten, lowering
 
 Body = Callable[..., Value]
 
@@ -272,7 +272,7 @@ def clamp(x: Lazy, min: Operand | None = None, max: Operand | None = None) -> An
         a = a if min is None else ops.maximum(a, next(bounds))
         return a if max is None else ops.minimum(a, next(bounds))
 
-    if result_type((x, *limits)) == torch.bool:
+    if spec().dtype == torch.bool:
         return NotImplemented
     return elementwise(body, x, *limits, weight=2)
 

@@ -9,16 +9,17 @@ from typing import Any
 import torch
 
 from ..ir import ops
-from ..ir.nodes import ReduceKind, Value
+from ..ir.nodes import POSITIONS, Index, ReduceKind, Reduction, Value
 from ..symbolic.expr import product
 from ..symbolic.shapes import TensorSpec
-from . import views
-from .lazy import Lazy, folding, pointwise
+from .lazy import Lazy, each, loop_box, spec
 from .promotion import cast, compute_dtype, number
 from .reshaping import axis
-from .table import aten, lowering, spec
+from .table import aten, lowering
+from .views import reshape
 
 Dims = int | Sequence[int] | None
+Convert = Callable[[Value], Value]
 
 
 def dimensions(dim: Dims, ndim: int) -> list[int]:
@@ -27,31 +28,29 @@ def dimensions(dim: Dims, ndim: int) -> list[int]:
     return sorted(axis(d, ndim) for d in given) if ndim and given else list(range(ndim))
 
 
-def reduce(
-    kind: ReduceKind,
-    x: Lazy,
-    dim: Dims,
-    accumulate: torch.dtype,
-    out: Any,
-    convert: Callable[[Value], Value],
-) -> Lazy:
-    """`x` folded over `dim`: each element `convert`ed to `accumulate`, in the size of `out`."""
-    dims, load = dimensions(dim, x.ndim), x.loader()
-    read = lambda index: convert(load(index))
+def reduce(kind: ReduceKind, x: Lazy, dim: Dims, accumulate: torch.dtype, convert: Convert) -> Lazy:
+    """`x` folded over `dim`, each element `convert`ed to `accumulate`; as large as the result."""
+    dims, load, out = dimensions(dim, x.ndim), x.loader(), spec()
     if not dims:  # a 0-d tensor is its own fold, at position 0
-        found = (lambda v: number(0, accumulate)) if kind in ("argmin", "argmax") else convert
-        return pointwise(found, x, like=TensorSpec(accumulate, x.device, (), ()))
-    folded = folding(kind, x, dims, accumulate, read)
-    if len(folded.size) == len(out.size):
-        folded.box.stride = out.stride
-    else:
-        folded.box.stride = tuple(s for d, s in enumerate(out.stride) if d not in dims)
-    return folded.through(views.reshape(folded.size, out.size))
+        found = (lambda v: number(0, accumulate)) if kind in POSITIONS else convert
+        return each(found, x, like=TensorSpec(accumulate, x.device, (), ()))
+    kept = [d for d in range(x.ndim) if d not in dims]
+
+    def inner(index: Index, folded: Index) -> Value:
+        at = dict(zip(kept, index)) | dict(zip(dims, folded))
+        return convert(load(tuple(at[d] for d in range(x.ndim))))
+
+    size, folded = (tuple(x.size[d] for d in part) for part in (kept, dims))
+    box = loop_box(Reduction(x.device, accumulate, size, folded, kind, inner), size, [x], 1)
+    dropped = dims if len(size) < len(out.size) else ()  # those that the result keeps at size 1
+    box.stride = tuple(s for d, s in enumerate(out.stride) if d not in dropped)
+    return Lazy(box, size).through(reshape(size, out.size))
 
 
-def rounded(x: Lazy, out: Any, body: Callable[[Value], Value] = lambda value: value) -> Lazy:
-    """`body` on each element of `x`, stored as the dtype of `out`."""
-    return pointwise(lambda value: cast(body(value), x.dtype, out.dtype), x, like=out)
+def rounded(x: Lazy, body: Convert = lambda value: value) -> Lazy:
+    """`body` on each element of `x`, stored as the dtype of the result."""
+    dtype = spec().dtype
+    return each(lambda value: cast(body(value), x.dtype, dtype), x)
 
 
 ON_BOOL: dict[ReduceKind, ReduceKind] = {"max": "any", "min": "all"}
@@ -75,10 +74,10 @@ def fold(kind: ReduceKind) -> Callable[..., Any]:
         else:  # sums are of the result's dtype, so that a dtype asked for rounds each element
             first = out.dtype if kind in ("sum", "prod") else x.dtype
         math = compute_dtype(first)
-        accumulate = torch.int64 if kind in ("argmin", "argmax") else math
+        accumulate = torch.int64 if kind in POSITIONS else math
         convert = lambda v: cast(cast(v, x.dtype, first), first, math)
-        folded = reduce(called, x, dim, accumulate, out, convert)
-        return folded if accumulate == out.dtype else rounded(folded, out)
+        folded = reduce(called, x, dim, accumulate, convert)
+        return folded if accumulate == out.dtype else rounded(folded)
 
     return rule
 
@@ -98,6 +97,6 @@ def mean(x: Lazy, dim: Dims = None, keepdim: bool = False, **_: Any) -> Lazy:
     out = spec()
     math = compute_dtype(out.dtype)
     convert = lambda v: cast(cast(v, x.dtype, out.dtype), out.dtype, math)
-    total = reduce("sum", x, dim, math, out, convert)
+    total = reduce("sum", x, dim, math, convert)
     count = product(x.size[d] for d in dimensions(dim, x.ndim))
-    return rounded(total, out, lambda v: ops.truediv(v, number(count, math)))
+    return rounded(total, lambda v: ops.truediv(v, number(count, math)))

@@ -11,9 +11,9 @@ from ..ir import ops
 from ..ir.nodes import BufferRef, Index, Layout, Scatter, Value
 from ..symbolic.expr import Expr, as_expr
 from . import views
-from .lazy import Lazy, building, in_memory, written
+from .lazy import Lazy, building, each, in_memory, made, spec, written
 from .promotion import cast, number, plain
-from .table import aten, each, lowering, made, spec
+from .table import aten, lowering
 from .views import View, broadcast_index
 
 Int = int | Expr

@@ -11,9 +11,6 @@ from typing import Any, TypeAlias
 import torch
 from torch._ops import OpOverload
 
-from ..ir.nodes import Value
-from .lazy import Lazy, Loader, building, generated, pointwise
-
 Rule: TypeAlias = Callable[..., Any]
 
 aten = torch.ops.aten
@@ -54,20 +51,3 @@ def lowering(*ops: OpOverload | str, view: bool = False) -> Callable[[Rule], Rul
         return rule
 
     return register
-
-
-def each(body: Callable[..., Value], *inputs: Lazy, weight: int = 1) -> Lazy:
-    """What the node returns: body(values of the inputs, broadcast, at the same place)."""
-    return pointwise(body, *inputs, like=spec(), weight=weight)
-
-
-def made(inner: Loader, *inputs: Lazy, weight: int = 1) -> Lazy:
-    """What the node returns: inner(index). `inputs` are what it reads, by loaders taken before."""
-    return generated(inner, *inputs, like=spec(), weight=weight)
-
-
-def spec() -> Any:
-    """The TensorSpec of what the node being lowered returns, or a tuple of them."""
-    node = building().node
-    assert node is not None
-    return node.meta["val"]

@@ -16,7 +16,8 @@ from minicompiler.capture import data_model
 from minicompiler.codegen import cpp_ops
 from minicompiler.decompositions.table import RULES
 from minicompiler.ir import ops
-from minicompiler.lowering.table import LOWERINGS, each
+from minicompiler.lowering.lazy import each
+from minicompiler.lowering.table import LOWERINGS
 from minicompiler.report import Divergence
 from minicompiler.report.compare import clone
 from minicompiler.tools.cli import app
