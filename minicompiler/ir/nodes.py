@@ -4,7 +4,8 @@
     Operation = Computed(name, layout, Loop, into)         one loop that fills one buffer
               | Extern(names, layouts, target, ...)        one call of an ATen operator
     Loop      = Pointwise | Reduction | Scatter            bodies are callables (define by run)
-    Layout    = device, dtype, size, stride, offset        where an element of a buffer lies
+    Layout    = device, dtype, size, stride, offset        where an element of a buffer lies, from
+                                                           the data pointer
     BufferRef = a buffer's name and a layout over its memory: a view without a copy
 
 A body is run, not inspected: `inner(index)` calls `ops.load`, `ops.add`... which go to whichever
@@ -22,38 +23,15 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import torch
 from torch.utils._pytree import tree_leaves
 
-from ..symbolic.expr import Expr, add_all, as_expr, sym
-from ..symbolic.shapes import Sized
+from ..symbolic.expr import Expr, sym
+from ..symbolic.shapes import Layout as Layout
+from ..symbolic.shapes import spec_of
 
 Index: TypeAlias = tuple[Expr, ...]
 Value: TypeAlias = Any  # whatever the current handler makes of a value; bodies only pass it on
 ReduceKind: TypeAlias = Literal["sum", "prod", "min", "max", "any", "all", "argmin", "argmax"]
 POSITIONS = ("argmin", "argmax")  # the kinds whose result is a position
 NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}  # what a fold of nothing gives
-
-
-@dataclass(frozen=True, slots=True)
-class Layout(Sized):
-    """`size`, `stride` and `offset` in elements; offset counts from the buffer's data pointer."""
-
-    device: torch.device
-    dtype: torch.dtype
-    size: tuple[Expr, ...]
-    stride: tuple[Expr, ...]
-    offset: Expr = as_expr(0)
-
-    def index(self, index: Index) -> Expr:
-        """The linear position of element `index`, in elements from the data pointer."""
-        return add_all([self.offset, *(i * s for i, s in zip(index, self.stride))])
-
-    @property
-    def span(self) -> int | None:
-        """Elements from the data pointer to past the last one; None where sizes are symbols."""
-        if not all(e.is_const for e in (*self.size, *self.stride, self.offset)):
-            return None
-        if any(n == 0 for n in self.size):
-            return 0
-        return int(self.index(tuple(n - 1 for n in self.size))) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +183,7 @@ class Program:
     def layouts(self) -> dict[str, Layout]:
         """Every buffer with its layout: inputs, constants, then what the operations define."""
         known = {name: layout for name, layout in self.inputs.items() if isinstance(layout, Layout)}
-        known |= {name: layout_of(tensor) for name, tensor in self.constants.items()}
+        known |= {name: spec_of(tensor).layout for name, tensor in self.constants.items()}
         for operation in self.operations:
             for name, layout in zip(operation.names, operation.layouts):
                 if name is not None and layout is not None:
@@ -216,12 +194,6 @@ class Program:
         from .printer import program_text  # the printer needs the nodes above
 
         return program_text(self)
-
-
-def layout_of(tensor: torch.Tensor) -> Layout:
-    """The layout of a real tensor: its offset is 0, as data pointers include the storage offset."""
-    size, stride = tuple(map(as_expr, tensor.shape)), tuple(map(as_expr, tensor.stride()))
-    return Layout(tensor.device, tensor.dtype, size, stride)
 
 
 def references(arguments: Any) -> list[BufferRef]:

@@ -21,7 +21,6 @@ import torch
 
 from ..symbolic.expr import Expr, sym
 from ..symbolic.ranges import Ranges, index_range, simplify
-from ..symbolic.shapes import contiguous_strides, same_places
 from . import nodes as ir
 from .dtypes import visit
 from .ops import handling
@@ -31,16 +30,6 @@ INDENT = "    "
 
 def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
-
-
-def layout_text(layout: ir.Layout) -> str:
-    """float32[2, 3], with strides and offset where the elements are not simply in a row."""
-    text = f"{dtype_name(layout.dtype)}[{', '.join(map(str, layout.size))}]"
-    plain = same_places(layout.size, layout.stride, contiguous_strides(layout.size))
-    if plain and layout.offset == 0:
-        return text
-    offset = "" if layout.offset == 0 else f", offset={layout.offset}"
-    return f"{text}.strided({', '.join(map(str, layout.stride))}{offset})"
 
 
 class BodyPrinter:
@@ -102,7 +91,7 @@ def computed_lines(op: ir.Computed) -> list[str]:
     index, folded_index = ir.variables(op.loop)
     sizes = (*op.loop.ranges, *op.loop.folded)
     printer = BodyPrinter(dict(zip((*index, *folded_index), map(index_range, sizes))))
-    lines = [f"{op.name} = " + (op.into or f"empty({layout_text(op.layout)})")]
+    lines = [f"{op.name} = " + (op.into or f"empty({op.layout})")]
     with handling(printer):
         value, place = visit(op, index, folded_index)
     body, sign = printer.lines, "="
@@ -126,7 +115,7 @@ def nested(index: tuple[Expr, ...], ranges: tuple[Expr, ...], body: list[str]) -
 def argument_text(argument: Any, layouts: dict[str, ir.Layout]) -> str:
     if isinstance(argument, ir.BufferRef):
         own = layouts.get(argument.name) == argument.layout
-        return argument.name if own else f"{argument.name} as {layout_text(argument.layout)}"
+        return argument.name if own else f"{argument.name} as {argument.layout}"
     if isinstance(argument, (list, tuple)):
         inside = ", ".join(argument_text(a, layouts) for a in argument)
         return f"[{inside}]" if isinstance(argument, list) else f"({inside})"
@@ -137,7 +126,7 @@ def extern_line(op: ir.Extern, layouts: dict[str, ir.Layout]) -> str:
     args = [argument_text(a, layouts) for a in op.args]
     args += [f"{k}={argument_text(v, layouts)}" for k, v in op.kwargs.items()]
     names = ", ".join(n or "_" for n in op.names)
-    types = ", ".join(layout_text(x) if x else "None" for x in op.layouts)
+    types = ", ".join(map(str, op.layouts))
     call = f"{op.out_variant or op.target}({', '.join(args)})"
     return f"{names} = {call}  # {op.kind}: {types}"
 
@@ -145,12 +134,11 @@ def extern_line(op: ir.Extern, layouts: dict[str, ir.Layout]) -> str:
 def program_text(program: ir.Program) -> str:
     layouts = program.layouts()
     inputs = [
-        f"{name}: {layout_text(x) if isinstance(x, ir.Layout) else 'int'}"
-        for name, x in program.inputs.items()
+        f"{name}: {x if isinstance(x, ir.Layout) else 'int'}" for name, x in program.inputs.items()
     ]
     lines = [f"def {program.name}({', '.join(inputs)}):"]
     for name in program.constants:
-        lines.append(f"{INDENT}{name} = constant({layout_text(layouts[name])})")
+        lines.append(f"{INDENT}{name} = constant({layouts[name]})")
     for op in program.operations:
         origins = next((program.origins[n] for n in op.names if n in program.origins), [])
         if origins:

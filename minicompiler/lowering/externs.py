@@ -13,7 +13,7 @@ from torch._ops import OpOverload
 from torch.utils._pytree import tree_map_only
 
 from ..errors import Unsupported
-from ..ir.nodes import BufferRef, Extern, Layout
+from ..ir.nodes import BufferRef, Extern
 from ..report.record import current as record
 from ..symbolic.shapes import contiguous_strides, same_places
 from .lazy import Lazy, building, each, in_memory, more, spec
@@ -88,7 +88,7 @@ def call(target: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:
     names = tuple(None if s is None else building().fresh() for s in specs)
     # what copies a view is contiguous
     strides = [s and (s.stride if target is view else contiguous_strides(s.size)) for s in specs]
-    layouts = tuple(s and Layout(s.device, s.dtype, s.size, n) for s, n in zip(specs, strides))
+    layouts = tuple(s and replace(s.layout, stride=n) for s, n in zip(specs, strides))
     kind: Any = "extern" if known else "fallback"
     building().emit(Extern(names, layouts, target, args, kwargs, out, kind))
     made = [

@@ -11,12 +11,12 @@ from torch.utils._pytree import tree_leaves
 
 from ..errors import InternalError
 from ..ir.dtypes import Recorder, visit
-from ..ir.nodes import BufferRef, Computed, Layout, Program, layout_of, variables
+from ..ir.nodes import BufferRef, Computed, Program, variables
 from ..ir.ops import handling
 from ..report.record import current as record
 from ..settings import config
 from ..symbolic.expr import Expr, as_expr
-from ..symbolic.shapes import TensorSpec
+from ..symbolic.shapes import TensorSpec, spec_of
 from . import creation, indexing, lazy, pointwise, reductions, reshaping  # noqa: F401
 from .externs import call, is_extern, reference, stored
 from .lazy import Box, Lazy, building, building_program, in_memory
@@ -54,14 +54,13 @@ def _placeholder(node: fx.Node) -> Any:
     if not isinstance(val, TensorSpec):
         building().program.inputs[node.name] = as_expr(val) if type(val) is int else val
         return val
-    layout = Layout(val.device, val.dtype, val.size, val.stride)
-    building().program.inputs[node.name] = layout
-    return in_memory(BufferRef(node.name, layout), val.stride)
+    building().program.inputs[node.name] = val.layout
+    return in_memory(BufferRef(node.name, val.layout), val.stride)
 
 
 def _constant(node: fx.Node, tensor: torch.Tensor) -> Lazy:
     """A tensor that the graph holds; of one element it is a number, since tracing."""
-    layout = layout_of(tensor)
+    layout = spec_of(tensor).layout
     building().program.constants[node.name] = tensor
     return in_memory(BufferRef(node.name, layout), layout.stride)
 

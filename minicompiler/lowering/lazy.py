@@ -22,7 +22,7 @@ from ..ir import ops
 from ..report.record import current as record
 from ..symbolic.expr import product
 from ..symbolic.ranges import simplify
-from ..symbolic.shapes import TensorSpec, contiguous_strides
+from ..symbolic.shapes import contiguous_strides
 from .views import Size, View, broadcast_index, points, reshape
 
 Loader: TypeAlias = Callable[[ir.Index], ir.Value]
@@ -226,7 +226,7 @@ def loop_box(loop: ir.Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> 
     return made
 
 
-Like: TypeAlias = Lazy | TensorSpec | None  # by default what the node returns
+Like: TypeAlias = Lazy | ir.Layout | None  # by default what the node returns
 
 
 def each(body: Callable[..., ir.Value], *inputs: Lazy, like: Like = None, weight: int = 1) -> Lazy:

@@ -11,7 +11,7 @@ import torch
 from ..ir import ops
 from ..ir.nodes import POSITIONS, Index, ReduceKind, Reduction, Value
 from ..symbolic.expr import product
-from ..symbolic.shapes import TensorSpec
+from ..symbolic.shapes import Layout
 from .lazy import Lazy, each, loop_box, spec
 from .promotion import cast, compute_dtype, number
 from .reshaping import axis
@@ -33,7 +33,7 @@ def reduce(kind: ReduceKind, x: Lazy, dim: Dims, accumulate: torch.dtype, conver
     dims, load, out = dimensions(dim, x.ndim), x.loader(), spec()
     if not dims:  # a 0-d tensor is its own fold, at position 0
         found = (lambda v: number(0, accumulate)) if kind in POSITIONS else convert
-        return each(found, x, like=TensorSpec(accumulate, x.device, (), ()))
+        return each(found, x, like=Layout(x.device, accumulate, (), ()))
     kept = [d for d in range(x.ndim) if d not in dims]
 
     def inner(index: Index, folded: Index) -> Value:

@@ -187,13 +187,12 @@ def cat(tensors: Sequence[Lazy], dim: int = 0) -> Lazy:
 def _written_in_turn(parts: Sequence[Lazy], at: int, starts: Sequence[Expr]) -> Lazy:
     """Each part written to its place in one buffer."""
     out, ref = spec(), None
-    layout = Layout(out.device, out.dtype, out.size, out.stride)
     for x, start in zip(parts, starts):
         load, dtype = x.loader(), x.dtype
         target = lambda i, start=start: (*i[:at], i[at] + start, *i[at + 1 :])
         inner = lambda i, load=load, dtype=dtype: cast(load(i), dtype, out.dtype)
         loop = Scatter(out.device, out.dtype, x.size, target, inner)
-        ref = written(loop, layout, ref, [x])
+        ref = written(loop, out.layout, ref, [x])
     assert ref is not None
     return in_memory(ref)
 

@@ -10,12 +10,16 @@ from .expr import Const, Expr, ExprLike, add_all, as_expr, product
 Sizes = tuple[Expr, ...]
 
 
-class Sized:
-    """What follows from a size."""
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the elements of a tensor lie: all counts are of elements, `offset` from the beginning
+    of the memory."""
 
-    __slots__ = ()
-    size: Sizes
+    device: torch.device
     dtype: torch.dtype
+    size: Sizes
+    stride: Sizes
+    offset: Expr = Const(0)
 
     @property
     def ndim(self) -> int:
@@ -30,30 +34,46 @@ class Sized:
         """Of the elements, not of the storage."""
         return self.numel * self.dtype.itemsize
 
+    def index(self, index: Sequence[Expr]) -> Expr:
+        """The linear position of element `index`, from the beginning of the memory."""
+        return add_all([self.offset, *(i * s for i, s in zip(index, self.stride))])
 
-@dataclass(frozen=True, slots=True)
-class TensorSpec(Sized):
-    """A strided tensor without its memory. Sizes, strides and offset count elements."""
-
-    dtype: torch.dtype
-    device: torch.device
-    size: Sizes
-    stride: Sizes
-    offset: Expr = Const(0)
-    requires_grad: bool = False
+    @property
+    def span(self) -> int | None:
+        """From the beginning to past the last element; None where sizes are symbols."""
+        if not all(e.is_const for e in (*self.size, *self.stride, self.offset)):
+            return None
+        return 0 if 0 in self.size else int(self.index([n - 1 for n in self.size])) + 1
 
     def __repr__(self) -> str:
-        name = str(self.dtype).removeprefix("torch.")
-        layout = "" if self.stride == contiguous_strides(self.size) else f" stride {self.stride}"
-        offset = "" if self.offset == 0 else f" offset {self.offset}"
+        """float32[2, 3], with strides and offset where the elements are not simply in a row."""
+        text = f"{str(self.dtype).removeprefix('torch.')}[{', '.join(map(str, self.size))}]"
+        if is_contiguous(self) and self.offset == 0:
+            return text
+        offset = "" if self.offset == 0 else f", offset={self.offset}"
+        return f"{text}.strided({', '.join(map(str, self.stride))}{offset})"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec(Layout):
+    """A strided tensor without its memory, which is its storage."""
+
+    requires_grad: bool = False
+
+    @property
+    def layout(self) -> Layout:
+        """As seen from the data pointer."""
+        return Layout(self.device, self.dtype, self.size, self.stride)
+
+    def __repr__(self) -> str:
         grad = " requires_grad" if self.requires_grad else ""
-        return f"{name}{list(self.size)} {self.device}{layout}{offset}{grad}"
+        return f"{Layout.__repr__(self)} {self.device}{grad}"
 
 
 def spec_of(t: torch.Tensor) -> TensorSpec:
     size, stride = (tuple(as_expr(int(n)) for n in ns) for ns in (t.size(), t.stride()))
     offset = as_expr(int(t.storage_offset()))
-    return TensorSpec(t.dtype, t.device, size, stride, offset, t.requires_grad)
+    return TensorSpec(t.device, t.dtype, size, stride, offset, t.requires_grad)
 
 
 def contiguous_strides(size: Sequence[ExprLike]) -> Sizes:
@@ -75,11 +95,11 @@ def same_places(size: Sizes, stride: Sequence[ExprLike], other: Sequence[ExprLik
     return 0 in size or all(n == 1 or a == b for n, a, b in zip(size, stride, other))
 
 
-def is_contiguous(spec: TensorSpec) -> bool:
+def is_contiguous(spec: Layout) -> bool:
     return same_places(spec.size, spec.stride, contiguous_strides(spec.size))
 
 
-def stride_order(spec: TensorSpec) -> tuple[int, ...] | None:
+def stride_order(spec: Layout) -> tuple[int, ...] | None:
     """Dimensions from the innermost outwards, when together they fill memory without gaps or
     overlap (those of size 1 first); None otherwise."""
     order = [d for d in range(spec.ndim) if spec.size[d] == 1]
@@ -93,7 +113,7 @@ def stride_order(spec: TensorSpec) -> tuple[int, ...] | None:
     return tuple(order)
 
 
-def is_dense(spec: TensorSpec) -> bool:
+def is_dense(spec: Layout) -> bool:
     """No gaps and no overlap between the elements."""
     return spec.numel == 0 or stride_order(spec) is not None
 

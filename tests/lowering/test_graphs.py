@@ -258,13 +258,13 @@ def test_symbolic_sizes():
     size = graph.placeholder("size")
     size.meta["val"] = s0
     x = graph.placeholder("x")
-    x.meta["val"] = TensorSpec(f32, cpu, (s0, s1), (s1, sym("one") * 0 + 1))
+    x.meta["val"] = TensorSpec(cpu, f32, (s0, s1), (s1, sym("one") * 0 + 1))
     flat = graph.call_function(aten.view.default, (x, [s0 * s1]))
-    flat.meta["val"] = TensorSpec(f32, cpu, (s0 * s1,), (s1 * 0 + 1,))
+    flat.meta["val"] = TensorSpec(cpu, f32, (s0 * s1,), (s1 * 0 + 1,))
     total = graph.call_function(aten.mean.dim, (x, [1], True))
-    total.meta["val"] = TensorSpec(f32, cpu, (s0, s1 * 0 + 1), (s1 * 0 + 1, s1 * 0 + 1))
+    total.meta["val"] = TensorSpec(cpu, f32, (s0, s1 * 0 + 1), (s1 * 0 + 1, s1 * 0 + 1))
     centred = graph.call_function(aten.sub.Tensor, (x, total))
-    centred.meta["val"] = TensorSpec(f32, cpu, (s0, s1), (s1, s1 * 0 + 1))
+    centred.meta["val"] = TensorSpec(cpu, f32, (s0, s1), (s1, s1 * 0 + 1))
     scaled = graph.call_function(aten.mul.Tensor, (centred, size))
     scaled.meta["val"] = centred.meta["val"]
     graph.output((scaled, flat, size))

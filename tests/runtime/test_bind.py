@@ -613,7 +613,7 @@ def test_many_inputs(count):
         mutations=(),
         visible=1,
         differentiable=(0,),
-        tangents=(TensorSpec(torch.float32, torch.device("cpu"), (), ()),),
+        tangents=(TensorSpec(torch.device("cpu"), torch.float32, (), ()),),
         frees=(both(0),),
         inside=(both(),),
         gradients=(frozenset({0}),) * count,

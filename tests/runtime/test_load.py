@@ -8,9 +8,9 @@ import weakref
 import pytest
 import torch
 
-from minicompiler.ir.nodes import layout_of
 from minicompiler.settings import config, overriding
 from minicompiler.symbolic.expr import as_expr
+from minicompiler.symbolic.shapes import spec_of
 
 aten = torch.ops.aten
 
@@ -230,7 +230,7 @@ def test_arguments_of_every_kind(planned, target, args, kwargs):
 
     results = [] if target is aten._assert_async.msg else ["buf0"]
     expected = target(*given, **kwargs)
-    layouts = [layout_of(expected)] if results else []
+    layouts = [spec_of(expected).layout] if results else []
     planned.call(target, *map(held, given), names=results, layouts=layouts, **kwargs)
     out = planned.returns(*results).load()([])
     if results:

@@ -21,7 +21,7 @@ def test_layouts_of_specs() -> None:
 
     def spec(size: Any, stride: Any) -> TensorSpec:
         return TensorSpec(
-            torch.float32, cpu, tuple(map(as_expr, size)), tuple(map(as_expr, stride))
+            cpu, torch.float32, tuple(map(as_expr, size)), tuple(map(as_expr, stride))
         )
 
     assert contiguous_strides((2, s, 4)) == (s * 4, 4, 1)
