@@ -25,22 +25,7 @@ from .api import (
 from .errors import BackendError, CompilerError, InternalError, Unsupported, UserError
 from .settings import config
 
-__all__ = [
-    "BackendError",
-    "CompilerError",
-    "InternalError",
-    "Unsupported",
-    "UserError",
-    "bisect",
-    "compile",
-    "config",
-    "disable",
-    "dynamo_backend",
-    "explain",
-    "graph_break",
-    "is_compiling",
-    "list_backends",
-    "register_backend",
-    "reset",
-    "stats",
-]
+# as torch.compile has them; what else tells about a compilation; what can go wrong
+__all__ = ["compile", "disable", "graph_break", "is_compiling", "reset", "config"]
+__all__ += ["bisect", "explain", "stats", "dynamo_backend", "list_backends", "register_backend"]
+__all__ += ["BackendError", "CompilerError", "InternalError", "Unsupported", "UserError"]

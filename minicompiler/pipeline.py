@@ -135,10 +135,15 @@ def eager(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
     return gm
 
 
-def _stopping_after(stage: str) -> Backend:
+def _under(**switches: Any) -> Backend:
+    """Ours, where these switches are set; a kernel that does not build is our fault there."""
+
     def backend(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
-        with overriding({"stop_after": config.stop_after or stage}):
-            return compile_graph(gm, example_inputs)
+        with overriding(switches):
+            try:
+                return compile_graph(gm, example_inputs)
+            except runtime.build.BuildFailed as error:
+                raise InternalError(str(error)) from error
 
     return backend
 
@@ -146,8 +151,8 @@ def _stopping_after(stage: str) -> Backend:
 BACKENDS: dict[str, Backend] = {
     "auto": compile_graph,
     "eager": eager,
-    "aot_eager": _stopping_after("aot"),
-    "interpret": _stopping_after("lower"),
+    "aot_eager": _under(stop_after="aot"),
+    "interpret": _under(stop_after="lower"),
 }
 
 
@@ -162,16 +167,8 @@ LAST: dict[str, dict[str, Any]] = {
 
 
 def _as_far_as(stage: str, **switches: Any) -> Backend:
-    """A backend that raises where ours would fall back on the captured graph."""
-
-    def backend(gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:
-        with overriding({**LAST[stage], "verify": True, **switches}):
-            try:
-                return compile_graph(gm, example_inputs)
-            except runtime.build.BuildFailed as error:
-                raise InternalError(str(error)) from error
-
-    return backend
+    """Raises where the whole compiler would fall back on the captured graph."""
+    return _under(**LAST[stage], verify=True, **switches)
 
 
 def trials() -> list[report.Trial]:
