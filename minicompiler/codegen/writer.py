@@ -50,8 +50,15 @@ def neutral(kind: str, dtype: torch.dtype) -> Any:
 class Writer:
     """Writes one kernel."""
 
+    # what each language says itself
     types: Mapping[torch.dtype, str]
-    printed: Callable[[Expr, Mapping[Expr, Interval]], str]  # an expression in the language
+    printed: Callable[[Expr, Mapping[Expr, Interval]], str]  # an expression
+    literal: Callable[[Any, torch.dtype], str]  # a Python number as a constant
+    converted: Callable[[Value, torch.dtype], str]  # a value as another dtype
+    let: Callable[..., Value]  # the variable that holds a text; equal texts share one
+    from_memory: Callable[[str, Expr], Value]
+    from_index: Callable[[Expr, torch.dtype], Value]
+    default: Callable[..., Value]
     library = ""  # what the functions of random numbers are attributes of
     index: Index = ()  # those of the kernel's nodes, in the symbols of the text
     folded: Index = ()
@@ -97,29 +104,6 @@ class Writer:
         if message not in self.checks:
             self.checks.append(message)
         return self.checks.index(message) + 1
-
-    # -------------------------------------------------------------- what each language says itself
-
-    def let(self, text: str, dtype: torch.dtype, depth: int = 0, expr: Expr | None = None) -> Value:
-        """The variable that holds `text`; equal texts share one."""
-        raise NotImplementedError
-
-    def literal(self, value: Any, dtype: torch.dtype) -> str:
-        """A Python number as a constant."""
-        raise NotImplementedError
-
-    def converted(self, x: Value, dtype: torch.dtype) -> str:
-        """`x` as another dtype."""
-        raise NotImplementedError
-
-    def from_memory(self, buffer: str, index: Expr) -> Value:
-        raise NotImplementedError
-
-    def from_index(self, expr: Expr, dtype: torch.dtype) -> Value:
-        raise NotImplementedError
-
-    def default(self, name: str, *args: Value) -> Value:
-        raise NotImplementedError
 
     # ----------------------------------------------------------- the vocabulary that they have both
 
