@@ -30,16 +30,8 @@ from ..symbolic.printing import to_c
 from ..symbolic.ranges import bounds, index_range, simplify
 from ..symbolic.shapes import row_major
 from .cpp_loops import Axis, nest
-from .cpp_ops import (
-    COMPARISONS,
-    DIVISIONS,
-    MEMORY,
-    TYPES,
-    conversion,
-    expression,
-    literal,
-    with_math,
-)
+from .cpp_math import with_math
+from .cpp_ops import COMPARISONS, DIVISIONS, MEMORY, TYPES, conversion, expression, literal
 from .cpp_reduce import Accumulator
 from .source import KernelSource
 from .writer import Value, Writer

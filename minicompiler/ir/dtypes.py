@@ -5,13 +5,15 @@ each intermediate value. `Recorder` notes what a body touches, for whoever decid
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
 from ..symbolic.expr import Expr, sym
 from .nodes import Computed, Index, Layout, Reduction, Scatter, Value
 from .ops import result_dtype
+
+Dtype: TypeAlias = torch.dtype
 
 
 class DtypeHandler:
@@ -21,29 +23,27 @@ class DtypeHandler:
         self.layouts = layouts
         self.indirects, self.checks = 0, False  # whether an index is checked
 
-    def load(self, buffer: str, index: Expr) -> torch.dtype:
+    def load(self, buffer: str, index: Expr) -> Dtype:
         return self.layouts[buffer].dtype
 
-    def constant(self, value: Any, dtype: torch.dtype) -> torch.dtype:
+    def constant(self, value: Any, dtype: Dtype) -> Dtype:
         return dtype
 
     index_expr = to_dtype = bitcast = constant
 
-    def indirect(self, value: torch.dtype, size: Expr, check: bool = True) -> Expr:
+    def indirect(self, value: Dtype, size: Expr, check: bool = True) -> Expr:
         self.indirects += 1
         self.checks |= check
         return sym(f"tmp{self.indirects - 1}")
 
-    def masked(
-        self, mask: torch.dtype, body: Callable[[], Value], other: Any, dtype: torch.dtype
-    ) -> torch.dtype:
+    def masked(self, mask: Dtype, body: Callable[[], Value], other: Any, dtype: Dtype) -> Dtype:
         body()
         return dtype
 
-    def random(self, kind: str, seed: torch.dtype, offset: torch.dtype) -> torch.dtype:
+    def random(self, kind: str, seed: Dtype, offset: Dtype) -> Dtype:
         return torch.int64 if kind == "randint" else torch.float32
 
-    def default(self, name: str, *operands: torch.dtype) -> torch.dtype:
+    def default(self, name: str, *operands: Dtype) -> Dtype:
         return result_dtype(name, *operands)
 
 
@@ -60,27 +60,25 @@ class Recorder(DtypeHandler):
         self.indices: list[Expr] = []
         self.cost, self.guarded = 0, False
 
-    def load(self, buffer: str, index: Expr) -> torch.dtype:
+    def load(self, buffer: str, index: Expr) -> Dtype:
         self.loads[buffer, index] = self.guarded
         return super().load(buffer, index)
 
-    def index_expr(self, expr: Expr, dtype: torch.dtype) -> torch.dtype:
+    def index_expr(self, expr: Expr, dtype: Dtype) -> Dtype:
         self.indices.append(expr)
         return dtype
 
-    def masked(
-        self, mask: torch.dtype, body: Callable[[], Value], other: Any, dtype: torch.dtype
-    ) -> torch.dtype:
+    def masked(self, mask: Dtype, body: Callable[[], Value], other: Any, dtype: Dtype) -> Dtype:
         outside, self.guarded = self.guarded, True
         result = super().masked(mask, body, other, dtype)
         self.guarded = outside
         return result
 
-    def random(self, kind: str, seed: torch.dtype, offset: torch.dtype) -> torch.dtype:
+    def random(self, kind: str, seed: Dtype, offset: Dtype) -> Dtype:
         self.cost += RANDOM
         return super().random(kind, seed, offset)
 
-    def default(self, name: str, *operands: torch.dtype) -> torch.dtype:
+    def default(self, name: str, *operands: Dtype) -> Dtype:
         self.cost += 1 if name in CHEAP else EXPENSIVE
         return super().default(name, *operands)
 

@@ -18,12 +18,14 @@ from ..symbolic.ranges import proves_inside
 from ..symbolic.shapes import broadcast_shapes
 from .lazy import COSTLY, Lazy, Loader, building, each, made, spec, written
 from .pointwise import masked_fill
-from .promotion import Number, cast, compute_dtype, number
+from .promotion import Number, Operand, cast, compute_dtype, number
 from .reshaping import axis
 from .table import aten, lowering
 from .views import Size, View, broadcast_index, points, reshape
 
 Position = Callable[[Index], Expr]
+Place = Callable[[Index], Index]  # where in a tensor an element of another comes from, or goes to
+Mode = Literal["store", "add"]
 Indices = Sequence[Lazy | None]
 INTEGERS = (torch.int64, torch.int32)
 
@@ -80,7 +82,7 @@ def position(x: Lazy, size: Expr, wrap: bool) -> Position:
     return at
 
 
-def taken(x: Lazy, source: Callable[[Index], Index], *indices: Lazy) -> Lazy:
+def taken(x: Lazy, source: Place, *indices: Lazy) -> Lazy:
     """out[i] = x[source(i)]"""
     if x.box.weight >= COSTLY:
         building().realise(x.box)  # an element may be taken any number of times
@@ -88,7 +90,7 @@ def taken(x: Lazy, source: Callable[[Index], Index], *indices: Lazy) -> Lazy:
     return made(lambda index: load(source(index)), x, *indices, weight=2)
 
 
-def along(x: Lazy, dim: int, index: Lazy) -> Callable[[Index], Index] | None:
+def along(x: Lazy, dim: int, index: Lazy) -> Place | None:
     """The place in `x` that each element of `index` names along `dim`."""
     if x.ndim == 0 or index.ndim == 0:
         return None
@@ -103,9 +105,7 @@ def gather(x: Lazy, dim: int, index: Lazy, sparse_grad: bool = False) -> Any:
     return NotImplemented if source is None else taken(x, source, index)
 
 
-def advanced(
-    size: Size, indices: Indices, wrap: bool = True
-) -> tuple[Callable[[Index], Index], Size] | None:
+def advanced(size: Size, indices: Indices, wrap: bool = True) -> tuple[Place, Size] | None:
     """x[indices]: from an index of the result to one of x, and its size; None for masks.
 
     The index tensors broadcast together to dimensions that stand where the first of them was, or in
@@ -152,12 +152,7 @@ lowering(aten.embedding.default)(lambda weight, i, *_: index(weight, [i], wrap=F
 
 
 def scattered(
-    x: Lazy,
-    ranges: Size,
-    target: Callable[[Index], Index],
-    value: Lazy | Number,
-    mode: Literal["store", "add"],
-    *indices: Lazy,
+    x: Lazy, ranges: Size, target: Place, value: Operand, mode: Mode, *indices: Lazy
 ) -> Any:
     """A copy of `x` with `value` (broadcast over `ranges`) written at `target(i)`."""
     out = spec()
@@ -210,7 +205,7 @@ def index_add(x: Lazy, dim: int, index: Lazy, source: Lazy, alpha: Number = 1) -
     return index_copy(x, dim, index, source, True) if alpha == 1 else NotImplemented
 
 
-def _put(x: Lazy, dim: int, index: Lazy, value: Any, mode: Literal["store", "add"]) -> Any:
+def _put(x: Lazy, dim: int, index: Lazy, value: Operand, mode: Mode) -> Any:
     """x[i][index[i][j]][k] = value[i][j][k], over the elements of `index`."""
     target = along(x, dim, index)
     if target is None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from minicompiler.codegen.cpp_ops import with_math
+from minicompiler.codegen.cpp_math import with_math
 from minicompiler.runtime import build
 
 # function: reference, most ulp allowed in float, in double (0: not ours, the C library's)
