@@ -7,6 +7,7 @@ source's side, so that the cut never asks for them again; a chain of cheap ones 
 recomputed, where it fuses into the loop that needs it.
 """
 
+import bisect
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -175,14 +176,13 @@ class _Partition:
             (n for n in fixed & self.early - given if not n.meta.get("effect")),
             key=lambda n: (work(n) / max(size_of(n), 1), self.order[n]),
         )
-        low, high = 0, len(candidates)
-        while low < high:  # the more may be computed again, the less is saved
-            middle = (low + high) // 2
-            if self._bytes(self._cut(fixed - set(candidates[:middle]))) <= target:
-                high = middle
-            else:
-                low = middle + 1
-        return self._cut(fixed - set(candidates[:low]))
+
+        def saved_with(again: int) -> set[fx.Node]:
+            return self._cut(fixed - set(candidates[:again]))
+
+        # the more may be computed again, the less is saved
+        fits = lambda again: self._bytes(saved_with(again)) <= target
+        return saved_with(bisect.bisect_left(range(len(candidates)), True, key=fits))
 
     def _bytes(self, saved: Iterable[fx.Node]) -> int:
         """Memory that lives from forward to backward because of these values."""

@@ -132,37 +132,40 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
         return before
 
     def _random(self, func: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:
+        """In place, a copy of what the functional form draws, so that it has a name of its own."""
         if kwargs.get("generator") is not None:
             raise Unsupported("a random generator as an argument", "use the default generator")
         token = int(torch.randint(2**62, ()))  # the mode is off here: torch's own generator
+        form = functional_form(func)
+        if form is None or len(form.written) != 1 or func._schema.name[-1] != "_":
+            return self._drawn(func, args, kwargs, token)
+        target, args = args[0], form.arguments(args, kwargs)
+        drawn = self._drawn(form.op, args, kwargs, token, target.is_contiguous())
+        with self:
+            return target.copy_(drawn)
+
+    def _drawn(
+        self, func: OpOverload, args: Any, kwargs: Any, token: int, in_order: bool = True
+    ) -> Any:
+        """What the operator gives, by its rule, else the call as it is; not `in_order`: that draws
+        in another order than the operator in place."""
         if not config.fallback_random and func in rng.RULES:
             with self:
                 result = rng.RULES[func](self._drawing(token), *args, **kwargs)
             if result is not NotImplemented:
                 return result
-        return self._effectful(func, args, kwargs, token)
-
-    def _effectful(self, func: OpOverload, args: Any, kwargs: dict[str, Any], token: int) -> Any:
-        """The call as it is, in functional form, so that its numbers have a name of their own."""
-        form = functional_form(func)
-        in_place = form is not None and len(form.written) == 1 and func._schema.name[-1] == "_"
-        pure = func
-        if form is not None and in_place:
-            if not args[0].is_contiguous():  # the pure form draws in another order
-                raise Unsupported(f"{func} of memory with gaps or another order", "clone() it")
-            pure, args = form.op, form.arguments(args, kwargs)
+        if not in_order:
+            raise Unsupported(f"{func} of memory with gaps or another order", "clone() it")
         if token not in self._values:
             self._effect = True
-            drawn = super().__torch_dispatch__(pure, (), args, kwargs)
+            drawn = super().__torch_dispatch__(func, (), args, kwargs)
             self._effect = False
             if not isinstance(drawn, Tensor):  # several results: attention, recurrent layers
                 return drawn
             with self:
                 self._values[token] = drawn.clone()  # what is returned may be written to
-        elif in_place or len(func._schema.returns) == 1:
-            drawn = self._values[token]
         with self:
-            return args[0].copy_(drawn) if in_place else drawn.clone()
+            return self._values[token].clone()
 
     def _drawing(self, token: int) -> rng.Draw:
         """Draws of one random operator, numbered."""

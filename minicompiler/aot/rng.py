@@ -104,20 +104,11 @@ def _integer_between(draw: Draw, x: Tensor, low: int, high: int) -> Tensor:
     return _integer(draw, x.shape, x.device, low, high)
 
 
-def _fill(values: Rule) -> Rule:
-    """An operator in place: x becomes `values(draw, x, ...)`."""
-
-    def rule(draw: Draw, x: Tensor, *args: Any, generator: None = None, **kwargs: Any) -> Any:
-        return x.copy_(values(draw, x, *args, **kwargs))
-
-    return rule
-
-
 def _drawn(values: Rule, which: int = 0) -> Rule:
-    """A functional form whose operand `which` gives the size, and the dtype of the result."""
+    """An operator whose operand `which` gives the size, and the dtype of the result."""
 
-    def rule(draw: Draw, *args: Any, generator: None = None) -> Any:
-        return values(draw, *args).to(args[which].dtype)
+    def rule(draw: Draw, *args: Any, generator: None = None, **kwargs: Any) -> Any:
+        return values(draw, *args, **kwargs).to(args[which].dtype)
 
     return rule
 
@@ -154,14 +145,12 @@ def _native_dropout(draw: Draw, x: Tensor, p: float, train: bool | None) -> Any:
     return (wide * mask * (1 / (1 - p))).to(x.dtype), mask
 
 
+# of what writes in place the functional form: whoever records calls copies what that draws
 RULES: dict[Any, Rule] = {
-    aten.bernoulli_.float: _fill(_bernoulli),
-    aten.bernoulli_.Tensor: _fill(_bernoulli),
-    aten.normal_.default: _fill(_normal),
-    aten.uniform_.default: _fill(_uniform_between),
-    aten.exponential_.default: _fill(_exponential),
-    aten.random_.to: _fill(lambda draw, x, high: _integer_between(draw, x, 0, high)),
-    getattr(aten.random_, "from"): _fill(_integer_between),
+    aten.uniform.default: _drawn(_uniform_between),
+    aten.exponential.default: _drawn(_exponential),
+    aten.random.to: _drawn(lambda draw, x, high: _integer_between(draw, x, 0, high)),
+    getattr(aten.random, "from"): _drawn(_integer_between),
     aten.rand.default: _make("rand"),
     aten.randn.default: _make("randn"),
     aten.randint.default: _make("randint"),

@@ -61,23 +61,16 @@ class _Arriving:
         self.emit = Emitter()
         self.graph = self.emit.graph
         self.new: dict[fx.Node, Any] = {}  # by node of the old graph
-        self.gradients: set[fx.Node] = set()  # what depends on a tangent
-        self.undefined: set[fx.Node] = set()  # what depends on missing ones alone
         self.changed: set[fx.Node] = set()  # of the new graph: strides are not those traced
 
     def run(self, backward: fx.GraphModule) -> fx.GraphModule:
-        layouts = iter(self.layouts)
+        self.sent, layouts = sent_on(backward.graph), iter(self.layouts)
         for node in backward.graph.nodes:
             if node.op == "placeholder":
                 self.new[node] = new = self.graph.node_copy(node)
-                if node.name.startswith("tangents_"):
-                    self.gradients.add(node)
-                    if (strides := next(layouts)) is None:
-                        self.undefined.add(node)
-                    else:
-                        spec = node.meta["val"]
-                        stride = tuple(map(as_expr, strides))
-                        self.describe(new, replace(spec, stride=stride), spec)
+                if self.sent[node] and (strides := next(layouts)) is not None:
+                    spec = node.meta["val"]
+                    self.describe(new, replace(spec, stride=tuple(map(as_expr, strides))), spec)
             elif node.op == "output":
                 outputs: Any = node.args[0]
                 made = [g and self.operand(g) if r else None for g, r in zip(outputs, self.reached)]
@@ -102,12 +95,11 @@ class _Arriving:
         return self.emit.layout(node, spec)
 
     def step(self, node: fx.Node) -> None:
-        parts = [n for n in node.all_input_nodes if n in self.gradients]
-        defined = [n for n in parts if n not in self.undefined]
-        self.gradients.update([node] if parts else [])
+        parts = [n for n in node.all_input_nodes if self.sent[n]]
+        defined = [n for n in parts if not self.undefined(n)]
         if parts and not defined:
-            self.undefined.add(node)
-        elif len(defined) < len(parts) and _is_sum_like(defined[0], node):
+            return
+        if len(defined) < len(parts) and _is_sum_like(defined[0], node):
             self.new[node] = new = self.new[defined[0]]  # the engine skips what is missing, too
             self.describe(new, new.meta["val"], node.meta["val"])
         else:
@@ -115,9 +107,14 @@ class _Arriving:
             if not self.changed.isdisjoint(new.all_input_nodes):
                 self.describe(new, self.infer(new), node.meta["val"])
 
+    def undefined(self, node: fx.Node) -> bool:
+        """Whether it depends on missing tangents alone."""
+        sent = self.sent[node]
+        return bool(sent) and all(self.layouts[i] is None for i in sent)
+
     def operand(self, node: fx.Node) -> Any:
         """An operator that needs all its operands gets zeros for one that is undefined."""
-        if node not in self.undefined:
+        if not self.undefined(node):
             return self.new[node]
         spec = node.meta["val"]
         where: dict[str, Any] = {"dtype": spec.dtype, "device": spec.device}
