@@ -8,6 +8,7 @@ Rules take what ATen's schema says, so their operands are not typed again.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -48,26 +49,21 @@ def _moments(x: Tensor, dims: list[int], correction: float = 0) -> tuple[Tensor,
     return centred, (centred * centred).sum(dims, keepdim=True) / max(n - correction, 0), average
 
 
-def _spread(with_mean: bool) -> Any:
-    """var and var_mean; torch's own rules make std of them."""
-
-    def f(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
-        dims = sorted(d % max(x.ndim, 1) for d in dim or range(max(x.ndim, 1)))
-        if x.is_complex() or count(x, dims) == 0:
-            return NotImplemented
-        flat = x.reshape(1) if x.ndim == 0 else x
-        centred, _, average = _moments(flat, dims)
-        # again: the mean was rounded, by as much as the deviations are where it is large
-        _, var, off = _moments(centred, dims, 1 if correction is None else correction)
-        shape = [1 if i in dims else s for i, s in enumerate(x.shape) if keepdim or i not in dims]
-        mean = (average + off).reshape(shape)
-        return (var.reshape(shape), mean) if with_mean else var.reshape(shape)
-
-    return f
+@rule("var_mean.correction", half=False)
+def var_mean(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+    """Torch's own rules make std of it."""
+    dims = sorted(d % max(x.ndim, 1) for d in dim or range(max(x.ndim, 1)))
+    if x.is_complex() or count(x, dims) == 0:
+        return NotImplemented
+    flat = x.reshape(1) if x.ndim == 0 else x
+    centred, _, average = _moments(flat, dims)
+    # again: the mean was rounded, by as much as the deviations are where it is large
+    _, var, off = _moments(centred, dims, 1 if correction is None else correction)
+    shape = [1 if i in dims else s for i, s in enumerate(x.shape) if keepdim or i not in dims]
+    return var.reshape(shape), (average + off).reshape(shape)
 
 
-rule("var.correction", half=False)(_spread(with_mean=False))
-rule("var_mean.correction", half=False)(_spread(with_mean=True))
+rule("var.correction", half=False)(lambda *args, **kwargs: torch.var_mean(*args, **kwargs)[0])
 
 
 @rule("linalg_vector_norm")
@@ -92,13 +88,13 @@ def vector_norm(
 # ----------------------------------------------------------------------------------- normalizations
 
 
-def _affine(y: Any, weight: Any, bias: Any, shape: list[int] | None = None) -> Tensor:
-    """y * weight + bias, both reshaped to `shape` against y where it is given."""
-    if weight is not None:
-        y = y * (weight if shape is None else weight.reshape(shape))
-    if bias is not None:
-        y = y + (bias if shape is None else bias.reshape(shape))
-    return y  # type: ignore[no-any-return]
+def _as(x: Any, shape: Sequence[int]) -> Any:
+    return None if x is None else x.reshape(shape)
+
+
+def _affine(y: Any, weight: Any, bias: Any) -> Any:
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
 
 
 def _normalized(x: Tensor, dims: list[int], eps: float) -> tuple[Tensor, Tensor, Tensor]:
@@ -187,7 +183,7 @@ def _batch_norm(
     else:
         centred, rstd = x - mean.reshape(shape), torch.rsqrt(var.reshape(shape) + eps)
         saved = x.new_empty(0), x.new_empty(0)
-    return _affine(centred * rstd, weight, bias, shape), *saved, mean, var
+    return _affine(centred * rstd, _as(weight, shape), _as(bias, shape)), *saved, mean, var
 
 
 # arguments: x, weight, bias, running mean and variance, then training where the form has it
@@ -208,11 +204,8 @@ def batch_norm_backward(
     dims, shape = _channels(x)
     if not training:
         average, rstd = running_mean, torch.rsqrt(running_var + eps)
-    weight = None if weight is None else weight.reshape(shape)
-    folded = dims if training else []
-    return _gradients(
-        grad, x, average.reshape(shape), rstd.reshape(shape), weight, folded, dims, mask
-    )
+    average, rstd, weight = (_as(t, shape) for t in (average, rstd, weight))
+    return _gradients(grad, x, average, rstd, weight, dims if training else [], dims, mask)
 
 
 @rule("native_group_norm", half=False)
@@ -222,7 +215,8 @@ def group_norm(
     if x.numel() == 0:
         return NotImplemented
     y, average, rstd = _normalized(x.reshape(N, groups, -1), [2], eps)
-    y = _affine(y.reshape(x.shape), weight, bias, _channels(x)[1])
+    shape = _channels(x)[1]
+    y = _affine(y.reshape(x.shape), _as(weight, shape), _as(bias, shape))
     return y, average.reshape(N, groups), rstd.reshape(N, groups)
 
 
@@ -236,7 +230,6 @@ def group_norm_backward(
     split, stats = (N, groups, C // groups, HxW), (N, groups, 1, 1)
     made = _gradients(
         grad.reshape(split), x.reshape(split), average.reshape(stats), rstd.reshape(stats),
-        None if weight is None else weight.reshape(1, groups, -1, 1), [2, 3], [0, 3], mask
+        _as(weight, (1, groups, -1, 1)), [2, 3], [0, 3], mask
     )  # fmt: skip
-    shapes = x.shape, (C,), (C,)
-    return tuple(None if t is None else t.reshape(shape) for t, shape in zip(made, shapes))
+    return tuple(map(_as, made, (x.shape, (C,), (C,))))

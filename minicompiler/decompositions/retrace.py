@@ -13,7 +13,7 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 from ..errors import InternalError
 from ..symbolic.emitter import Emitter
 from ..symbolic.fake import Fake, FakeMode, storage, substitute, tensors
-from ..symbolic.shapes import TensorSpec, is_dense, same_places, stride_order
+from ..symbolic.shapes import TensorSpec, is_dense, same_places
 from .passes import dead_code, fold_constants, forget_operands, share_common
 from .table import RULES
 
@@ -127,16 +127,10 @@ def _conform(result: Any, expected: Any, shared: set[int]) -> Any:
     result = result.to(expected.dtype)
     if storage(result) in shared:
         result = result.clone()
-    return _with_strides(result, expected)
-
-
-def _with_strides(x: Tensor, spec: TensorSpec) -> Any:
-    """A copy whose dimensions lie in memory as the spec's do."""
-    if same_places(spec.size, spec.stride, x.stride()):
-        return x
-    order = stride_order(spec)
-    if order is None or not is_dense(spec):
+    if same_places(expected.size, expected.stride, result.stride()):
+        return result
+    if not is_dense(expected):
         return NotImplemented
-    outermost_first = list(reversed(order))
-    packed = x.permute(outermost_first).clone(memory_format=torch.contiguous_format)
-    return packed.permute([outermost_first.index(d) for d in range(spec.ndim)])
+    size, stride = ([*map(int, numbers)] for numbers in (expected.size, expected.stride))
+    where: dict[str, Any] = {"dtype": expected.dtype, "device": expected.device}
+    return aten.copy.default(torch.empty_strided(size, stride, **where), result)
