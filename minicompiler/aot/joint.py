@@ -16,7 +16,7 @@ from torch import Tensor, fx
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from ..errors import CompilerError, Unsupported
-from ..settings import config
+from ..symbolic.emitter import remove_dead
 from ..symbolic.expr import as_expr
 from ..symbolic.fake import Fake, storage, tensors
 from ..symbolic.shapes import contiguous_strides, is_dense
@@ -369,16 +369,6 @@ def _sign(x: Any, stack: str) -> None:
 
 
 # ------------------------------------------------------------------------------ on the joint graph
-
-
-def remove_dead(graph: fx.Graph) -> None:
-    """Under fallback_random every draw stays: it moves the generator on."""
-
-    def stays(node: fx.Node) -> bool:
-        effect = config.fallback_random and node.meta.get("effect")
-        return bool(effect) or node.op in ("placeholder", "output")
-
-    graph.eliminate_dead_code(stays)
 
 
 def mark_recomputed(graph: fx.Graph) -> None:

@@ -1,4 +1,4 @@
-"""Graph passes that keep every value: dead code, common subexpressions, arithmetic on constants."""
+"""Graph passes that keep every value: common subexpressions, arithmetic on constants."""
 
 from typing import Any
 
@@ -25,13 +25,6 @@ def name_of(node: fx.Node) -> str:
     """ "add" for aten.add.Tensor; empty for what is no operator."""
     op = node.target
     return op._schema.name.removeprefix("aten::") if isinstance(op, OpOverload) else ""
-
-
-def dead_code(graph: fx.Graph) -> None:
-    """An operator with an effect stays, and so does what it writes to."""
-    for node in reversed(graph.nodes):
-        if node.op == "call_function" and not node.users and not node.meta.get("effect"):
-            graph.erase_node(node)
 
 
 def forget_operands(graph: fx.Graph) -> None:

@@ -11,10 +11,10 @@ from torch._ops import OpOverload
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from ..errors import InternalError
-from ..symbolic.emitter import Emitter
+from ..symbolic.emitter import Emitter, remove_dead
 from ..symbolic.fake import Fake, FakeMode, storage, substitute, tensors
 from ..symbolic.shapes import TensorSpec, is_dense, same_places
-from .passes import dead_code, fold_constants, forget_operands, share_common
+from .passes import fold_constants, forget_operands, share_common
 from .table import RULES
 
 aten = torch.ops.aten
@@ -34,7 +34,7 @@ def decompose(graph: fx.GraphModule, known: Collection[OpOverload]) -> fx.GraphM
     forget_operands(new)
     fold_constants(new)
     share_common(new)
-    dead_code(new)
+    remove_dead(new)
     return _LazyGraphModule(graph, new)
 
 

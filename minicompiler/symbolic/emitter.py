@@ -6,10 +6,21 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
+from ..settings import config
 from .fake import FakeMode, substitute
 from .shapes import TensorSpec
 
 aten = torch.ops.aten
+
+
+def remove_dead(graph: fx.Graph) -> None:
+    """Under fallback_random every draw stays: it moves the generator on."""
+
+    def stays(node: fx.Node) -> bool:
+        effect = config.fallback_random and node.meta.get("effect")
+        return bool(effect) or node.op in ("placeholder", "output")
+
+    graph.eliminate_dead_code(stays)
 
 
 class Emitter:

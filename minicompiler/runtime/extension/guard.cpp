@@ -28,31 +28,25 @@ class TensorGuard {
   }
 
  private:
-  struct Row {
-    py::type type;
-    at::ScalarType dtype;
-    c10::DeviceIndex device;  // -1: not compared
-    Ints size;
-    std::optional<Ints> stride;
-    bool requires_grad;
-    uint64_t keys;
-  };
+  using Row = std::tuple<py::type, at::ScalarType, std::optional<c10::DeviceIndex>, Ints,
+                         std::optional<Ints>, bool, uint64_t>;
   std::vector<Row> rows_;
 
   static bool holds(const Row& row, PyObject* object) {
-    if (reinterpret_cast<const PyObject*>(Py_TYPE(object)) != row.type.ptr()) return false;
+    const auto& [type, dtype, device, size, stride, requires_grad, keys] = row;
+    if (reinterpret_cast<const PyObject*>(Py_TYPE(object)) != type.ptr()) return false;
     const Tensor& tensor = THPVariable_Unpack(object);
     if (!tensor.defined()) return false;
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
     // keys first: sizes of nested or functorch tensors may not even be asked for
-    if (impl.key_set().raw_repr() != row.keys || tensor.scalar_type() != row.dtype) return false;
-    if (row.device >= 0 && tensor.device().index() != row.device) return false;
-    if (tensor.sizes() != row.size) return false;
+    if (impl.key_set().raw_repr() != keys || tensor.scalar_type() != dtype) return false;
+    if (device && tensor.device().index() != *device) return false;
+    if (tensor.sizes() != size) return false;
     // read past virtual functions: a model has hundreds of parameters
     auto* meta = static_cast<torch::autograd::AutogradMeta*>(impl.autograd_meta());
-    if ((meta && (meta->requires_grad_ || meta->grad_fn_)) != row.requires_grad) return false;
-    if (row.requires_grad && meta->is_view_ && made_without_gradients(tensor)) return false;
-    return !row.stride || tensor.strides() == *row.stride;
+    if ((meta && (meta->requires_grad_ || meta->grad_fn_)) != requires_grad) return false;
+    if (requires_grad && meta->is_view_ && made_without_gradients(tensor)) return false;
+    return !stride || tensor.strides() == *stride;
   }
 
   // a view of what requires grad: which of its uses raise depends on what was written since
@@ -64,14 +58,11 @@ class TensorGuard {
   }
 
   static Row row(PyObject* given) {
-    auto [type, dtype, device, size, stride, requires_grad, keys] =
-        as<std::tuple<py::type, at::ScalarType, std::optional<c10::DeviceIndex>, Ints,
-                      std::optional<Ints>, bool, uint64_t>>(given);
-    auto* base = reinterpret_cast<PyTypeObject*>(THPVariableClass);
-    TORCH_CHECK_TYPE(PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), base),
-                     "a row begins with a class of tensors");
-    return {std::move(type), dtype, device.value_or(-1), std::move(size), std::move(stride),
-            requires_grad, keys};
+    Row made = as<Row>(given);
+    auto* type = reinterpret_cast<PyTypeObject*>(std::get<0>(made).ptr());
+    bool fits = PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(THPVariableClass));
+    TORCH_CHECK_TYPE(fits, "a row begins with a class of tensors");
+    return made;
   }
 };
 
