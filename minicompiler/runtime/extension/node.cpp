@@ -363,26 +363,21 @@ class Function {
   }
 
   PyObject* outputs(c10::ArrayRef<PyObject*> inputs, const Values& results) const {
-    THPObjectPtr tuple(PyTuple_New(static_cast<Py_ssize_t>(about_->outputs.size())));
-    if (!tuple) throw python_error();
-    Py_ssize_t i = 0;
+    py::tuple tuple(about_->outputs.size());
+    size_t i = 0;
     py::object list;  // of the results, as Python wants them for the rarer kinds of outputs
     auto other = [](const auto& output) { return output.kind == Description::Place::Other; };
     if (std::any_of(about_->outputs.begin(), about_->outputs.end(), other))
       list = list_of(Values(results));
     for (const auto& output : about_->outputs) {
-      PyObject* made = nullptr;
-      if (output.kind == Description::Place::Result) {
-        made = to_python(IValue(results[output.index]));
-      } else if (output.kind == Description::Place::Input) {
-        made = Py_NewRef(inputs.at(output.index));
-      } else {
-        made = said(output, "make", list, tuple_of(inputs)).release().ptr();
-      }
-      if (!made) throw python_error();
-      PyTuple_SET_ITEM(tuple.get(), i++, made);
+      if (output.kind == Description::Place::Result)
+        tuple[i++] = torch::jit::toPyObject(results[output.index]);
+      else if (output.kind == Description::Place::Input)
+        tuple[i++] = py::handle(inputs.at(output.index));
+      else
+        tuple[i++] = said(output, "make", list, tuple_of(inputs));
     }
-    return tuple.release();
+    return tuple.release().ptr();
   }
 
   template <class... Args>

@@ -32,9 +32,10 @@
 #include <variant>
 #include <vector>
 
-namespace torch::jit {  // its header is long to read; a Python value as what a schema wants
+namespace torch::jit {  // their header is long to read; a Python value as what a schema wants
 TORCH_PYTHON_API c10::IValue toIValue(pybind11::handle, const c10::TypePtr&,
                                       std::optional<int32_t> = std::nullopt);
+TORCH_PYTHON_API pybind11::object toPyObject(c10::IValue);
 }
 
 namespace minicompiler {
@@ -76,21 +77,9 @@ inline IValue from_python(PyObject* object) {
                    Py_TYPE(object)->tp_name);
 }
 
-inline PyObject* to_python(IValue&& value) {  // a new reference; null with an error set
-  if (value.isTensor()) return THPVariable_Wrap(std::move(value).toTensor());
-  if (value.isInt()) return PyLong_FromLongLong(value.toInt());
-  if (value.isDouble()) return PyFloat_FromDouble(value.toDouble());
-  if (value.isBool()) return PyBool_FromLong(value.toBool());
-  Py_RETURN_NONE;
-}
-
 inline py::list list_of(Values&& values) {
   py::list list(values.size());
-  for (size_t i = 0; i < values.size(); i++) {
-    PyObject* value = to_python(std::move(values[i]));
-    if (!value) throw python_error();
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), value);
-  }
+  for (size_t i = 0; i < values.size(); i++) list[i] = torch::jit::toPyObject(std::move(values[i]));
   return list;
 }
 
