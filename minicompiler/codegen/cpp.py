@@ -339,7 +339,7 @@ class CppWriter(Writer):
     def _accumulator(self, node: Computed, lanes: int, exact: bool) -> Accumulator:
         loop = node.loop
         assert isinstance(loop, Reduction)
-        dtype = loop.dtype
+        dtype = node.layout.dtype
         if loop.kind in POSITIONS:
             with ops.handling(DtypeHandler(self.layouts)):
                 dtype = loop.inner(self.nest.index, self.nest.folded)

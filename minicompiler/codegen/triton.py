@@ -214,9 +214,9 @@ class TritonWriter(Writer):
         for node, loop in folds:
             if loop.kind in POSITIONS:
                 raise Unsupported("a Triton argmin or argmax over more than one block")
-            accumulators[node.name] = Value(self.fresh(), loop.dtype)
-            start = neutral(loop.kind, loop.dtype)
-            full = self.literal(start, loop.dtype, "XBLOCK, RBLOCK")
+            accumulators[node.name] = Value(self.fresh(), node.layout.dtype)
+            start = neutral(loop.kind, node.layout.dtype)
+            full = self.literal(start, node.layout.dtype, "XBLOCK, RBLOCK")
             self.line(f"{accumulators[node.name].text} = {full}")
         outside = dict(self.values), dict(self.known)
         self.line("for roffset in range(0, rnumel, RBLOCK):")
@@ -259,10 +259,11 @@ class TritonWriter(Writer):
             at = self.let("(rindex + 0 * xindex).to(tl.int64)", torch.int64)
             text = f"tl.reduce(({block.text}, {at.text}), 1, {both})[1][:, None]"
         elif loop.kind == "sum":  # Triton sums narrow integers in 32 bits
-            text = f"tl.sum({block.text}, 1)[:, None].to({TYPES[loop.dtype]})"
+            text = f"tl.sum({block.text}, 1)[:, None].to({TYPES[node.layout.dtype]})"
         else:
             text = f"tl.reduce({block.text}, 1, {both})[:, None]"
-        self._store(node.name, self.let(text, loop.dtype), node.layout.index(self.index), False)
+        result = self.let(text, node.layout.dtype)
+        self._store(node.name, result, node.layout.index(self.index), False)
 
     def _store(
         self, name: str, value: Value, place: Expr, wide: bool, call: str = "tl.store"

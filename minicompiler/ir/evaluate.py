@@ -215,15 +215,15 @@ def _run_loop(op: ir.Computed, memory: Memory) -> None:
     axes: dict[Expr, Any] = {}
     for d, symbol in enumerate((*index, *folded_index)):
         along = [-1 if other == d else 1 for other in range(len(space))]
-        axes[symbol] = torch.arange(space[d], device=loop.device).reshape(along)
-    evaluator = Evaluator(memory, axes, loop.device)
+        axes[symbol] = torch.arange(space[d], device=op.layout.device).reshape(along)
+    evaluator = Evaluator(memory, axes, op.layout.device)
     with handling(evaluator):
         value, place = visit(op, index, folded_index)
         at, value = evaluator.whole(place), value.expand(space)
     if isinstance(loop, ir.Reduction):
         at = at.expand(*shape, *[1 for _ in folded]).reshape(shape)
         fold = getattr(torch, {"min": "amin", "max": "amax"}.get(loop.kind, loop.kind))
-        value = fold(value.reshape(*shape, math.prod(folded)), -1).to(loop.dtype)
+        value = fold(value.reshape(*shape, math.prod(folded)), -1).to(op.layout.dtype)
     if op.into is None:
         memory.allocate(op.name, op.layout)
     else:

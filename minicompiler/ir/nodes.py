@@ -47,11 +47,9 @@ class BufferRef:
 
 @dataclass(frozen=True, slots=True)
 class Pointwise:
-    """out[i] = inner(i) for i in ranges; `dtype` is that of the value and of the buffer."""
+    """out[i] = inner(i) for i in ranges."""
 
     folded: ClassVar[Index] = ()
-    device: torch.device
-    dtype: torch.dtype
     ranges: tuple[Expr, ...]
     inner: Callable[[Index], Value]
 
@@ -60,16 +58,14 @@ class Pointwise:
 class Reduction:
     """out[i] = fold(kind, inner(i, r) for r in folded).
 
-    `dtype` is that of the accumulator and of the buffer. `inner` yields `dtype` too, except for
-    argmin/argmax, whose `dtype` is int64 (the row-major position within `folded`) whatever they
-    compare. Nothing to fold (a range of 0) yields the neutral element: 0 for sum, 1 for prod,
-    False for any, True for all; min, max, argmin and argmax always have something to fold.
-    min and max propagate NaN; argmin and argmax: NaN wins, then the first position wins.
+    Accumulated in the dtype of the buffer; argmin and argmax give int64, the row-major position
+    within `folded`, whatever they compare. Nothing to fold (a range of 0) yields the neutral
+    element: 0 for sum, 1 for prod, False for any, True for all; min, max, argmin and argmax always
+    have something to fold. min and max propagate NaN; argmin and argmax: NaN wins, then the first
+    position wins.
     sum and prod of integers wrap. The order of a floating point sum is free.
     """
 
-    device: torch.device
-    dtype: torch.dtype
     ranges: tuple[Expr, ...]
     folded: tuple[Expr, ...]
     kind: ReduceKind
@@ -87,8 +83,6 @@ class Scatter:
     """
 
     folded: ClassVar[Index] = ()
-    device: torch.device
-    dtype: torch.dtype
     ranges: tuple[Expr, ...]
     target: Callable[[Index], Index]
     inner: Callable[[Index], Value]
@@ -109,7 +103,7 @@ def variables(loop: Loop) -> tuple[Index, Index]:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Buffer `name` of `layout` filled by `loop`; `layout.dtype` is `loop.dtype`.
+    """Buffer `name` of `layout` filled by `loop`, whose values have its dtype.
 
     Pointwise, Reduction: `loop.ranges` is `layout.size`, every element is written.
     `into`: writes into the memory of that older buffer or input, with the same layout, and

@@ -156,14 +156,12 @@ def describes_each_dimension(op: ir.Operation, scope: Scope) -> Iterator[str]:
 
 def loop_fills_the_layout(op: ir.Computed, scope: Scope) -> Iterator[str]:
     loop, layout = op.loop, op.layout
-    if (loop.dtype, loop.device) != (layout.dtype, layout.device):
-        yield f"a loop of {loop.dtype} on {loop.device} fills {layout.dtype} on {layout.device}"
     if not isinstance(loop, ir.Scatter) and loop.ranges != layout.size:
         yield f"ranges {loop.ranges} for a buffer of size {layout.size}"
 
 
 def reduction_folds_something(op: ir.Computed, scope: Scope) -> Iterator[str]:
-    loop = op.loop
+    loop, dtype = op.loop, op.layout.dtype
     if not isinstance(loop, ir.Reduction):
         return
     if not loop.folded:
@@ -171,10 +169,10 @@ def reduction_folds_something(op: ir.Computed, scope: Scope) -> Iterator[str]:
     if loop.kind in ("min", "max", "argmin", "argmax") and any(n == 0 for n in loop.folded):
         yield f"{loop.kind} of nothing"
     needs = {"any": torch.bool, "all": torch.bool, "argmin": torch.int64, "argmax": torch.int64}
-    if loop.dtype != needs.get(loop.kind, loop.dtype):
-        yield f"{loop.kind} yields {needs[loop.kind]}, not {loop.dtype}"
-    if loop.kind not in needs and (loop.dtype in HALF or loop.dtype == torch.bool):
-        yield f"{loop.kind} accumulates in {loop.dtype}"
+    if dtype != needs.get(loop.kind, dtype):
+        yield f"{loop.kind} yields {needs[loop.kind]}, not {dtype}"
+    if loop.kind not in needs and (dtype in HALF or dtype == torch.bool):
+        yield f"{loop.kind} accumulates in {dtype}"
 
 
 def writes_into_equal_memory(op: ir.Computed, scope: Scope) -> Iterator[str]:
@@ -201,8 +199,8 @@ def body_is_well_typed(op: ir.Computed, scope: Scope) -> Iterator[str]:
     compares = isinstance(loop, ir.Reduction) and loop.kind in ("argmin", "argmax")
     if compares and value in HALF:
         yield f"compares in {value}"
-    if not compares and value != loop.dtype:
-        yield f"the body gives {value}, the loop says {loop.dtype}"
+    if not compares and value != op.layout.dtype:
+        yield f"the body gives {value}, the buffer holds {op.layout.dtype}"
 
 
 def reads_live_buffers(op: ir.Extern, scope: Scope) -> Iterator[str]:

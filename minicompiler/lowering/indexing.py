@@ -169,7 +169,7 @@ def scattered(
     base = each(lambda v: cast(v, x.dtype, dtype), x, like=replace(out, dtype=dtype))
     base.box.stride = out.stride
     older = building().realise(base.box)
-    loop = Scatter(out.device, dtype, ranges, target, inner, mode)
+    loop = Scatter(ranges, target, inner, mode)
     base.box.ref = written(loop, older.layout, older, inputs)
     return base if dtype == out.dtype else each(lambda v: cast(v, dtype, out.dtype), base)
 

@@ -209,9 +209,9 @@ def spec() -> Any:
 # ------------------------------------------------------------------------------- making new values
 
 
-def loop_box(loop: ir.Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> Box:
+def loop_box(loop: ir.Loop, like: Lazy | ir.Layout, inputs: Sequence[Lazy], weight: int) -> Box:
     """A box for a loop that reads `inputs`, whose loaders were taken before."""
-    made = Box(loop.device, loop.dtype, size, loop, weight=weight)
+    made = Box(like.device, like.dtype, like.size, loop, weight=weight)
     for box in (x.box for x in inputs):
         if box.ref is not None:
             made.reads |= {box.ref.name}
@@ -220,7 +220,7 @@ def loop_box(loop: ir.Loop, size: Size, inputs: Sequence[Lazy], weight: int) -> 
             made.weight += box.weight
             made.origins |= box.origins
         after = box.epilogue or isinstance(box.loop, ir.Reduction)
-        made.epilogue |= after and product(box.size) == product(size)
+        made.epilogue |= after and product(box.size) == product(like.size)
     if (node := building().node) is not None:
         made.origins[node] = None
     return made
@@ -240,14 +240,14 @@ def each(body: Callable[..., ir.Value], *inputs: Lazy, like: Like = None, weight
 def made(inner: Loader, *inputs: Lazy, like: Like = None, weight: int = 1) -> Lazy:
     """out[i] = inner(i); `inputs` are what `inner` reads, by loaders taken before."""
     like = like or spec()
-    loop = ir.Pointwise(like.device, like.dtype, like.size, inner)
-    return Lazy(loop_box(loop, like.size, inputs, weight), like.size)
+    loop = ir.Pointwise(like.size, inner)
+    return Lazy(loop_box(loop, like, inputs, weight), like.size)
 
 
 def written(loop: ir.Scatter, layout: ir.Layout, older: ir.BufferRef | None, reads: Any) -> Any:
     """A BufferRef: `loop`, which reads the tensors `reads`, run into the memory of `older`, or into
     fresh memory."""
     ref = ir.BufferRef(building().fresh(), layout)
-    origins = loop_box(loop, loop.ranges, reads, 0).origins
+    origins = loop_box(loop, layout, reads, 0).origins
     building().emit(ir.Computed(ref.name, layout, loop, older.name if older else None), origins)
     return ref

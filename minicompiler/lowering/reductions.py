@@ -41,9 +41,11 @@ def reduce(kind: ReduceKind, x: Lazy, dim: Dims, accumulate: torch.dtype, conver
         return convert(load(tuple(at[d] for d in range(x.ndim))))
 
     size, folded = (tuple(x.size[d] for d in part) for part in (kept, dims))
-    box = loop_box(Reduction(x.device, accumulate, size, folded, kind, inner), size, [x], 1)
     dropped = dims if len(size) < len(out.size) else ()  # those that the result keeps at size 1
-    box.stride = tuple(s for d, s in enumerate(out.stride) if d not in dropped)
+    stride = tuple(s for d, s in enumerate(out.stride) if d not in dropped)
+    like = Layout(x.device, accumulate, size, stride)
+    box = loop_box(Reduction(size, folded, kind, inner), like, [x], 1)
+    box.stride = stride
     return Lazy(box, size).through(reshape(size, out.size))
 
 

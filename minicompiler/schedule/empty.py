@@ -25,7 +25,7 @@ def filled(operation: Computed) -> Operation:
         return Extern((operation.name,), (layout,), target, where, about)
     if isinstance(loop, Reduction):
         value = NEUTRAL[loop.kind]
-        inner = lambda index: ops.constant(value, loop.dtype)
+        inner = lambda index: ops.constant(value, layout.dtype)
     else:  # a scatter of nothing
         inner = lambda index: ops.load(operation.into, layout.index(index))
-    return replace(operation, loop=Pointwise(loop.device, loop.dtype, layout.size, inner))
+    return replace(operation, loop=Pointwise(layout.size, inner))

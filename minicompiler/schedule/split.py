@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 
 from ..ir import nodes, ops
-from ..ir.nodes import Computed, Index, Layout, Operation, Program, Reduction, Value
+from ..ir.nodes import Computed, Index, Operation, Program, Reduction, Value
 from ..symbolic.expr import as_expr, product
 from ..symbolic.shapes import contiguous_strides
 
@@ -25,13 +25,12 @@ def split_reductions(program: Program) -> Program:
     return replace(program, operations=operations)
 
 
-def pieces(loop: Reduction) -> tuple[int, int]:
-    """Which dimension of `folded` to cut, in how many pieces; 1: leave it.
+def pieces(loop: Reduction, kind: str) -> tuple[int, int]:
+    """Which dimension of `folded` to cut on that kind of device, in how many pieces; 1: leave it.
 
     A number that divides the size is best; else the last piece is masked where it is too long.
     """
     results, length = int(product(loop.ranges)), int(product(loop.folded))
-    kind = loop.device.type
     if loop.kind in nodes.POSITIONS or kind not in FILL or results > FEW[kind]:
         return 0, 1
     wanted = min(FILL[kind] // results, length // LEAST[kind])
@@ -44,16 +43,16 @@ def pieces(loop: Reduction) -> tuple[int, int]:
 
 
 def _split(operation: Operation) -> list[Operation]:
-    loop = operation.loop if isinstance(operation, Computed) else None
-    if not isinstance(loop, Reduction) or (cut := pieces(loop))[1] == 1:
+    if not isinstance(operation, Computed) or not isinstance(loop := operation.loop, Reduction):
         return [operation]
-    assert isinstance(operation, Computed)
-    dim, parts = cut
+    dim, parts = pieces(loop, operation.layout.device.type)
+    if parts == 1:
+        return [operation]
     length = loop.folded[dim]
     each = (length + (parts - 1)) // parts
     folded = (*loop.folded[:dim], each, *loop.folded[dim + 1 :])
     size = (*loop.ranges, as_expr(parts))
-    layout = Layout(loop.device, loop.dtype, size, contiguous_strides(size))
+    layout = replace(operation.layout, size=size, stride=contiguous_strides(size))
     name = f"{operation.name}_parts"
 
     def piece(index: Index, inside: Index) -> Value:
@@ -66,11 +65,11 @@ def _split(operation: Operation) -> list[Operation]:
             return body()
         position = ops.index_expr(place, torch.int64)
         within = ops.lt(position, ops.constant(length, torch.int64))
-        return ops.masked(within, body, nodes.NEUTRAL[loop.kind], loop.dtype)
+        return ops.masked(within, body, nodes.NEUTRAL[loop.kind], layout.dtype)
 
     def whole(index: Index, inside: Index) -> Value:
         return ops.load(name, layout.index((*index, inside[0])))
 
-    first = Reduction(loop.device, loop.dtype, size, folded, loop.kind, piece)
-    second = Reduction(loop.device, loop.dtype, loop.ranges, (as_expr(parts),), loop.kind, whole)
+    first = Reduction(size, folded, loop.kind, piece)
+    second = Reduction(loop.ranges, (as_expr(parts),), loop.kind, whole)
     return [Computed(name, layout, first), replace(operation, loop=second)]

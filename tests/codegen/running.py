@@ -29,7 +29,7 @@ def layout(size: Sequence[Any], dtype: torch.dtype = torch.float32, stride: Any 
 
 def pointwise(name: str, size: Sequence[Any], dtype: torch.dtype, inner: Function) -> Computed:
     where = layout(size, dtype)
-    return Computed(name, where, Pointwise(CPU, dtype, where.size, inner))
+    return Computed(name, where, Pointwise(where.size, inner))
 
 
 def program(

@@ -10,7 +10,7 @@ from minicompiler.ir.evaluate import evaluate
 from minicompiler.ir.nodes import Reduction
 from minicompiler.ir.ops import LEAVES, OPS
 from minicompiler.symbolic.expr import as_expr
-from tests.codegen.running import CPU, layout, outputs, pointwise, program
+from tests.codegen.running import layout, outputs, pointwise, program
 from tests.lowering.tracing import duplicate
 
 FLOATS = (torch.float32, torch.float64)
@@ -179,7 +179,7 @@ def test_reductions(dtype: torch.dtype, length: int, columns: bool) -> None:
     for kind in KINDS:
         out = torch.int64 if kind.startswith("arg") else dtype
         inner = lambda index, folded: ops.load("x", where.index((index[0], folded[0])))
-        loop = Reduction(CPU, out, size, (as_expr(length),), kind, inner)
+        loop = Reduction(size, (as_expr(length),), kind, inner)
         node = pointwise(kind, [5], out, lambda index: None)
         nodes.append(type(node)(kind, node.layout, loop))
     made = program(nodes, KINDS, x=x)
@@ -194,7 +194,7 @@ def test_logic(kind: str) -> None:
     x = torch.stack([torch.zeros(77), torch.ones(77), torch.rand(77) - 0.5]) > 0
     inner = lambda index, folded: ops.load("x", index[0] * 77 + folded[0])
     node = pointwise("out", [3], torch.bool, lambda index: None)
-    loop = Reduction(CPU, torch.bool, (as_expr(3),), (as_expr(77),), kind, inner)
+    loop = Reduction((as_expr(3),), (as_expr(77),), kind, inner)
     made = program([type(node)("out", node.layout, loop)], ["out"], x=x)
     assert torch.equal(outputs(made, x)[0], getattr(x, kind)(1))
 

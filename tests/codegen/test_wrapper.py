@@ -37,7 +37,7 @@ def kernel(name, nodes, reads=(), writes=(), mutated=()):
 
 
 def computed(name, where, into=None):
-    return Computed(name, where, Pointwise(CPU, where.dtype, where.size, lambda i: None), into)
+    return Computed(name, where, Pointwise(where.size, lambda i: None), into)
 
 
 def test_one_kernel_and_one_call():

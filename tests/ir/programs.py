@@ -36,18 +36,16 @@ def loads(name, *size, dtype=F32):
 
 
 def pointwise(name, body, *size, dtype=F32, into=None):
-    return Computed(
-        name, layout(*size, dtype=dtype), Pointwise(CPU, dtype, sizes(*size), body), into
-    )
+    return Computed(name, layout(*size, dtype=dtype), Pointwise(sizes(*size), body), into)
 
 
 def reduction(name, kind, body, size, folded, dtype=F32):
-    loop = Reduction(CPU, dtype, sizes(*size), sizes(*folded), kind, body)
+    loop = Reduction(sizes(*size), sizes(*folded), kind, body)
     return Computed(name, layout(*size, dtype=dtype), loop)
 
 
 def scatter(name, target, body, ranges, size, mode="store", into=None, dtype=F32):
-    loop = Scatter(CPU, dtype, sizes(*ranges), target, body, mode)
+    loop = Scatter(sizes(*ranges), target, body, mode)
     return Computed(name, layout(*size, dtype=dtype), loop, into)
 
 

@@ -109,7 +109,7 @@ def test_sizes_that_are_symbols_and_conversions():
     whole = type(where)(where.device, torch.bfloat16, (s0,), sizes(1))
     body = lambda i: ops.to_dtype(ops.neg(ops.to_dtype(ops.load("x", i[0]), F32)), torch.bfloat16)
     made = pointwise("buf0", body, 1, dtype=torch.bfloat16)
-    loop = type(made.loop)(where.device, torch.bfloat16, (s0,), body)
+    loop = type(made.loop)((s0,), body)
     p = program(type(made)("buf0", whole, loop), size=s0, x=whole)
     expect(
         p,

@@ -38,7 +38,7 @@ FAULTS = [
     ("describes each dimension", [mm("buf0", layouts=[None])]),
     ("describes each dimension", [mm("buf0", layouts=[])]),
     ("describes each dimension", [mm("buf0", layouts=[replace(X, stride=())])]),
-    ("loop fills the layout", [replace(copy, layout=layout(4, dtype=I64))]),
+    ("body is well typed", [replace(copy, layout=layout(4, dtype=I64))]),
     ("loop fills the layout", [replace(copy, layout=layout(5))]),
     ("reduction folds something", [fold("sum", folded=())]),
     ("reduction folds something", [fold("max", folded=(0,))]),

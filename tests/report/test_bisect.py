@@ -70,7 +70,7 @@ def wrong_fusion(patch: pytest.MonkeyPatch) -> None:
             return made
         *others, last = made.nodes
         inner = last.loop.inner
-        more = lambda *index: ops.add(inner(*index), ops.constant(1, last.loop.dtype))
+        more = lambda *index: ops.add(inner(*index), ops.constant(1, last.layout.dtype))
         return replace(made, nodes=(*others, replace(last, loop=replace(last.loop, inner=more))))
 
     patch.setattr(schedule, "kernel", kernel)

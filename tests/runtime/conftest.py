@@ -74,7 +74,7 @@ class Planned:
             where = layouts.get(new) or next(
                 s.layout for s in reversed(self.steps) if getattr(s, "name", "") == new
             )
-            loop = Pointwise(where.device, where.dtype, where.size, lambda index: None)
+            loop = Pointwise(where.size, lambda index: None)
             nodes.append(Computed(new, where, loop, into))
         self.program.operations.extend(nodes)
         kernel = Kernel(

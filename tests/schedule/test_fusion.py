@@ -19,7 +19,6 @@ from minicompiler.schedule import Launch, verify_plan
 from minicompiler.schedule.spaces import Space, joined, permutation, refined
 from minicompiler.symbolic.expr import as_expr, sym
 from tests.codegen.running import (
-    CPU,
     generated,
     launches,
     layout,
@@ -245,21 +244,19 @@ def programs(draw: st.DrawFn):
             buffers[name] = row
         elif kind == "down":
             inner = lambda i, r, value=value: value((r[0], i[0]))
-            loop = Reduction(CPU, torch.float32, column.size, row.size, "sum", inner)
+            loop = Reduction(column.size, row.size, "sum", inner)
             operations.append(Computed(name, column, loop))
             buffers[name] = column
         else:
             inner = lambda i, r, value=value: value((i[0], r[0]))
-            loop = Reduction(CPU, torch.float32, row.size, column.size, kind, inner)
+            loop = Reduction(row.size, column.size, kind, inner)
             operations.append(Computed(name, row, loop))
             buffers[name] = row
     written = draw(st.booleans())
     if written:  # an input is overwritten in the end
         last = draw(st.sampled_from([b for b, at in buffers.items() if at is where]))
         inner = lambda i: ops.add(ops.load(last, where.index(i)), ops.load("x", where.index(i)))
-        operations.append(
-            Computed("after", where, Pointwise(CPU, torch.float32, where.size, inner), into="x")
-        )
+        operations.append(Computed("after", where, Pointwise(where.size, inner), into="x"))
     made = [operation.name for operation in operations]
     chosen = draw(st.lists(st.sampled_from(made), min_size=1, max_size=3, unique=True))
     return program(operations, chosen, x=where, y=where, u=row)
