@@ -35,25 +35,20 @@ _LIBRARY.define(
 
 
 def _seeds(n: int, *, device: torch.device) -> Tensor:
-    return torch.randint(-(2**63), 2**63 - 1, (n,), dtype=torch.int64, device=device)
+    made = torch.empty(n, dtype=torch.int64, device=device)
+    return made if made.is_meta else made.random_(-(2**63), 2**63 - 1)
 
 
 def _random(size: Any, seeds: Tensor, k: int, kind: str, *, dtype: Any, device: Any) -> Tensor:
+    if device.type == "meta":
+        return torch.empty(list(size), dtype=dtype, device=device)
     offset = torch.arange(math.prod(size), dtype=torch.int64, device=device)
     value = drawn(kind, seeds[k], offset)
     return value.to(dtype).reshape(list(size))
 
 
-def _random_meta(size: Sequence[int], *_: Any, dtype: torch.dtype, device: torch.device) -> Tensor:
-    return torch.empty(list(size), dtype=dtype, device="meta")
-
-
 _LIBRARY.impl("seeds", _seeds, "CompositeExplicitAutograd")
 _LIBRARY.impl("random", _random, "CompositeExplicitAutograd")
-_LIBRARY.impl(
-    "seeds", lambda n, *, device: torch.empty(n, dtype=torch.int64, device="meta"), "Meta"
-)
-_LIBRARY.impl("random", _random_meta, "Meta")
 
 seeds = torch.ops.minicompiler.seeds.default
 random = torch.ops.minicompiler.random.default

@@ -34,16 +34,14 @@ class Form:
 
 # forms whose name does not follow from the operator's, and operators that mutate silently
 _STATS = ("running_mean", "running_var")
+_batch_norm = aten._native_batch_norm_legit_functional.default
 _SPECIAL = {
     aten.bernoulli_.float: (aten.bernoulli.p, ("self",)),
     aten.normal_.default: (aten.normal_functional.default, ("self",)),
-    aten._native_batch_norm_legit.default: (
-        aten._native_batch_norm_legit_functional.default,
-        _STATS,
-    ),
+    aten._native_batch_norm_legit.default: (_batch_norm, _STATS),
     aten._batch_norm_with_update.default: (aten._batch_norm_with_update_functional.default, _STATS),
     aten.rrelu_with_noise.default: (aten.rrelu_with_noise_functional.default, ("noise",)),
-    aten.native_batch_norm.default: (aten._native_batch_norm_legit_functional.default, _STATS),
+    aten.native_batch_norm.default: (_batch_norm, _STATS),
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..errors import InternalError
-from ..symbolic.expr import Add, Const, Expr, Mul, Symbol, sym
+from ..symbolic.expr import Expr, polynomial
 from ..symbolic.ranges import bounds, index_range
 from . import nodes as ir
 from .dtypes import DtypeHandler, visit
@@ -70,8 +70,9 @@ class BodyChecker(DtypeHandler):
         if buffer == self.op.into:
             self.overwritten.add(index)
         span = self.layouts[buffer].span
-        # interval arithmetic is exact for sums of products, and only there
-        if span is not None and not self.masks and not self.empty and _affine(index):
+        # interval arithmetic is exact for sums of multiples of symbols, and only there
+        exact = all(len(m) <= 1 for m in polynomial(index)) and index.plain
+        if span is not None and not self.masks and not self.empty and exact:
             ends: Any = bounds(index, self.ranges)
             if -math.inf < ends.lo < 0 or span <= ends.hi < math.inf:  # no bound decides nothing
                 raise Fault(f"loads {buffer} at {index}, outside its {span} elements")
@@ -84,9 +85,8 @@ class BodyChecker(DtypeHandler):
     def indirect(self, value: torch.dtype, size: Expr, check: bool = True) -> Expr:
         self.operands("indirect", value)
         self.known(size)
-        symbol = sym(f"tmp{self.indirects}")
-        self.indirects += 1
-        self.symbols = self.symbols | {symbol}
+        symbol = super().indirect(value, size, check)
+        self.symbols |= {symbol}
         if check:
             self.ranges[symbol] = index_range(size)
         return symbol
@@ -121,17 +121,6 @@ class BodyChecker(DtypeHandler):
             raise Fault(f"{name} of {', '.join(map(str, operands))}")
         if name not in HALF_OPS and alike[0] in HALF:
             raise Fault(f"{name} computes in {alike[0]}")
-
-
-def _affine(e: Expr) -> bool:
-    return isinstance(e, (Const, Symbol)) or (
-        type(e) in (Add, Mul) and all(map(_affine, e.args)) and _linear(e)
-    )
-
-
-def _linear(e: Expr) -> bool:
-    """No symbol occurs in two terms: 2*i0 - i0*s0 has no exact interval."""
-    return sum(len(child.free) for child in e.args) == len(e.free)
 
 
 # --------------------------------------------------------------------------------------- the table

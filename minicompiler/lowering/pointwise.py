@@ -113,23 +113,22 @@ rows("compare", "eq ne lt le gt ge")
 # --------------------------------------------------------------------------------------- arithmetic
 
 
-def _scaled(x: Operand, other: Operand, factor: Number) -> Lazy:
-    """x + factor * other, rounded once as eager's kernels do."""
-    if result_type((x, other)).is_floating_point:
-        return elementwise(lambda a, b, c: ops.fma(b, c, a), x, other, factor, weight=2)
-    return elementwise(lambda a, b, c: ops.add(a, ops.mul(b, c)), x, other, factor, weight=2)
+def _plus_product() -> Body:
+    """x + a * b, of floats rounded once as eager's kernels do."""
+    real = spec().dtype.is_floating_point
+    return lambda x, a, b: ops.fma(a, b, x) if real else ops.add(x, ops.mul(a, b))
 
 
 @lowering("add")
 def add(x: Operand, other: Operand, alpha: Number = 1) -> Any:
     if alpha == 1 or result_type((x, other)) == torch.bool:
         return row("add")(x, other)
-    return _scaled(x, other, alpha)
+    return elementwise(_plus_product(), x, other, alpha, weight=2)
 
 
 @lowering("sub")
 def sub(x: Operand, other: Operand, alpha: Number = 1) -> Any:
-    return row("sub")(x, other) if alpha == 1 else _scaled(x, other, -alpha)
+    return row("sub")(x, other) if alpha == 1 else add(x, other, -alpha)
 
 
 lowering("rsub")(lambda x, other, alpha=1: sub(other, x, alpha))
@@ -296,11 +295,8 @@ lowering("fmin")(_ignoring_nan("minimum"))
 
 @lowering("addcmul")
 def addcmul(x: Lazy, a: Lazy, b: Lazy, *, value: Number = 1) -> Any:
-    if not spec().dtype.is_floating_point:
-        body = lambda x, a, b, v: ops.add(x, ops.mul(ops.mul(v, a), b))
-    else:
-        body = lambda x, a, b, v: ops.fma(ops.mul(v, a), b, x)
-    return _with_value(body, x, a, b, value)
+    plus = _plus_product()
+    return _with_value(lambda x, a, b, v: plus(x, ops.mul(v, a), b), x, a, b, value)
 
 
 @lowering("addcdiv")

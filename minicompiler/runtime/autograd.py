@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 from torch import Tensor
 
-from .python_runtime import laid_out
+from .python_runtime import Flat, laid_out
 
 if TYPE_CHECKING:
     from ..aot.signature import Signature
 
-Flat: TypeAlias = Callable[[list[Any]], Sequence[Any]]  # takes and empties a list
 Layouts: TypeAlias = "tuple[tuple[int, ...] | None, ...]"  # strides by tangent; None: undefined
 # for tangents like these: the strides that they must be copied to, if they differ, and what then
 # runs on the saved values and the tangents
@@ -51,7 +50,7 @@ def bind(signature: Signature, forward: Flat, backward: Backward | None) -> Call
 def quietly(run: Flat) -> Flat:
     """Autograd and autocast have had their say when the graph was traced."""
 
-    def call(arguments: list[Any]) -> Sequence[Any]:
+    def call(arguments: list[Any]) -> Any:
         with torch.no_grad(), torch._C._DisableAutocast():
             return run(arguments)
 

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import torch
 
@@ -21,6 +21,7 @@ from ..symbolic.ranges import simplify
 from .dependencies import Dependencies, successors
 from .spaces import Renaming, Space, joined, permutation
 
+Names: TypeAlias = Set[str]  # of buffers
 MOST_NODES, MOST_BUFFERS = 64, 48  # of one kernel: beyond, compilers slow down and registers spill
 NEIGHBOURS = 8  # readers of one buffer that are tried with one another
 WIDEST = 4096  # columns that are summed while a kernel walks along the rows
@@ -119,6 +120,9 @@ class Group:
         tables = ({symbol: e.subs(table) for symbol, e in n.renaming.items()} for n in self.nodes)
         nodes = (replace(n, renaming=t, **flags) for n, t in zip(self.nodes, tables))
         return Group(tuple(nodes), space)
+
+
+Pair: TypeAlias = tuple[Group, Group]
 
 
 def single(about: Dependencies) -> Group:
@@ -239,9 +243,7 @@ class Fusion:
             return "they are far apart, and what they share would live long"
         return ""
 
-    def together(
-        self, first: Group, second: Group, flows: Set[str], shared: Set[str]
-    ) -> tuple[Group, Group] | str:
+    def together(self, first: Group, second: Group, flows: Names, shared: Names) -> Pair | str:
         """Both over one space, in which they meet memory at the same iterations."""
         reason = "their iteration spaces differ"
         for one, other in self.arrangements(first, second, sorted(flows), shared):
@@ -256,8 +258,8 @@ class Fusion:
         return reason
 
     def arrangements(
-        self, first: Group, second: Group, links: list[str], shared: Set[str]
-    ) -> Iterator[tuple[Group, Group]]:
+        self, first: Group, second: Group, links: list[str], shared: Names
+    ) -> Iterator[Pair]:
         """As they are; then with the dimensions of one in the order of memory in the other; then
         with sums of columns as a part of what walks along the rows."""
         yield first, second
