@@ -41,7 +41,6 @@ def stored(x: Lazy) -> Lazy:
     if x.dtype not in SUPPORTED:
         raise Unsupported(f"a view of {x.dtype} would have to be copied")
     copy = each(lambda v: v, x, like=x, weight=0)
-    copy.box.stride = x.stride
     building().realise(copy.box)
     return replace(copy, stride=x.stride)
 
@@ -49,7 +48,7 @@ def stored(x: Lazy) -> Lazy:
 def reference(x: Lazy, exact: bool) -> BufferRef:
     """`x` in memory; with `exact`, in eager's strides."""
     # of a loop that is seen in part, only that part is computed
-    if x.box.ref is None and not (x.views and more(x.box.size, x.size)):
+    if x.box.ref is None and not (x.views and more(x.box.layout.size, x.size)):
         building().realise(x.box)
     ref, wanted = x.strided(), x.stride
     if ref is not None and wanted and same_places(ref.layout.size, ref.layout.stride, wanted):

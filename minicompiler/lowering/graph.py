@@ -106,8 +106,6 @@ def _checked(node: fx.Node, made: Any, val: Any) -> Any:
         found = f"{made.dtype}{list(made.size)}, not {val.dtype}{list(val.size)}"
         raise InternalError(f"lowering of {node.target} made {found}")
     box: Box = made.box
-    if not made.views and box.ref is None and box.stride is None:
-        box.stride = val.stride
     if box.inlines and not made.views and _worth_storing(node, box):
         building().realise(box)
     return replace(made, stride=val.stride)

@@ -167,7 +167,6 @@ def scattered(
         inner = lambda i: cast(cast(load(i), given, out.dtype), out.dtype, dtype)
         inputs.append(value)
     base = each(lambda v: cast(v, x.dtype, dtype), x, like=replace(out, dtype=dtype))
-    base.box.stride = out.stride
     older = building().realise(base.box)
     loop = Scatter(ranges, target, inner, mode)
     base.box.ref = written(loop, older.layout, older, inputs)

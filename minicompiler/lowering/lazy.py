@@ -39,17 +39,14 @@ LONG, MANY_READS = 160, 16
 class Box:
     """A value of one size: `loop` until `ref` says where it is stored.
 
-    `stride`: those wanted of its buffer, else contiguous. `reads`: the buffers that the body loads.
+    `layout`: what its buffer shall look like. `reads`: the buffers that the body loads.
     `weight`: the price of one element. `epilogue`: can be computed where a reduction ends, as it
     reads what that gave. `origins`: the graph nodes computed in the body.
     """
 
-    device: torch.device
-    dtype: torch.dtype
-    size: Size
+    layout: ir.Layout
     loop: ir.Loop | None = None
     ref: ir.BufferRef | None = None
-    stride: Size | None = None
     reads: frozenset[str] = frozenset()
     weight: int = 0
     epilogue: bool = False
@@ -72,15 +69,22 @@ class Lazy:
 
     @property
     def dtype(self) -> torch.dtype:
-        return self.box.dtype
+        return self.box.layout.dtype
 
     @property
     def device(self) -> torch.device:
-        return self.box.device
+        return self.box.layout.device
 
     @property
     def ndim(self) -> int:
         return len(self.size)
+
+    @property
+    def layout(self) -> ir.Layout:
+        """Of a copy."""
+        return ir.Layout(
+            self.device, self.dtype, self.size, self.stride or contiguous_strides(self.size)
+        )
 
     def through(self, view: View) -> "Lazy":
         """This tensor behind one more view."""
@@ -114,7 +118,7 @@ class Lazy:
         box = self.box
         # elements that many read are computed once, if that pays: always next to a reduction
         worth = box.weight >= (1 if box.epilogue else COSTLY)
-        if not box.inlines or (worth and more(size or self.size, box.size)):
+        if not box.inlines or (worth and more(size or self.size, box.layout.size)):
             building().realise(box)
         load = self._load()
         own = self.size
@@ -127,7 +131,7 @@ class Lazy:
             name, layout = ref.name, ref.layout
             return lambda index: ops.load(name, layout.index(index))
         if self.box.ref is not None:
-            base = Lazy(self.box, self.box.size)._load()
+            base = Lazy(self.box, self.box.layout.size)._load()
         else:
             assert isinstance(self.box.loop, ir.Pointwise)
             base = self.box.loop.inner
@@ -135,8 +139,7 @@ class Lazy:
 
 
 def in_memory(ref: ir.BufferRef, stride: Size | None = None) -> Lazy:
-    layout = ref.layout
-    return Lazy(Box(layout.device, layout.dtype, layout.size, ref=ref), layout.size, (), stride)
+    return Lazy(Box(ref.layout, ref=ref), ref.layout.size, (), stride)
 
 
 def more(size: Size, than: Size) -> bool:
@@ -176,9 +179,8 @@ class Building:
         """The buffer of `box`, which from here on it is."""
         if box.ref is None:
             assert box.loop is not None
-            size, stride = box.size, box.stride or contiguous_strides(box.size)
-            box.ref = ir.BufferRef(self.fresh(), ir.Layout(box.device, box.dtype, size, stride))
-            self.emit(ir.Computed(box.ref.name, box.ref.layout, box.loop), box.origins)
+            box.ref = ir.BufferRef(self.fresh(), box.layout)
+            self.emit(ir.Computed(box.ref.name, box.layout, box.loop), box.origins)
         return box.ref
 
 
@@ -209,9 +211,9 @@ def spec() -> Any:
 # ------------------------------------------------------------------------------- making new values
 
 
-def loop_box(loop: ir.Loop, like: Lazy | ir.Layout, inputs: Sequence[Lazy], weight: int) -> Box:
+def loop_box(loop: ir.Loop, layout: ir.Layout, inputs: Sequence[Lazy], weight: int) -> Box:
     """A box for a loop that reads `inputs`, whose loaders were taken before."""
-    made = Box(like.device, like.dtype, like.size, loop, weight=weight)
+    made = Box(layout, loop, weight=weight)
     for box in (x.box for x in inputs):
         if box.ref is not None:
             made.reads |= {box.ref.name}
@@ -220,7 +222,7 @@ def loop_box(loop: ir.Loop, like: Lazy | ir.Layout, inputs: Sequence[Lazy], weig
             made.weight += box.weight
             made.origins |= box.origins
         after = box.epilogue or isinstance(box.loop, ir.Reduction)
-        made.epilogue |= after and product(box.size) == product(like.size)
+        made.epilogue |= after and box.layout.numel == layout.numel
     if (node := building().node) is not None:
         made.origins[node] = None
     return made
@@ -230,7 +232,8 @@ Like: TypeAlias = Lazy | ir.Layout | None  # by default what the node returns
 
 
 def each(body: Callable[..., ir.Value], *inputs: Lazy, like: Like = None, weight: int = 1) -> Lazy:
-    """out[i] = body(*values of inputs at i), each broadcast to the size of `like`, in its dtype."""
+    """out[i] = body(*values of inputs at i), each broadcast to the size of `like`, in its dtype
+    and its place in memory."""
     like = like or spec()
     loaders = [x.loader(like.size) for x in inputs]
     inner = lambda index: body(*[load(index) for load in loaders])
@@ -239,9 +242,8 @@ def each(body: Callable[..., ir.Value], *inputs: Lazy, like: Like = None, weight
 
 def made(inner: Loader, *inputs: Lazy, like: Like = None, weight: int = 1) -> Lazy:
     """out[i] = inner(i); `inputs` are what `inner` reads, by loaders taken before."""
-    like = like or spec()
-    loop = ir.Pointwise(like.size, inner)
-    return Lazy(loop_box(loop, like, inputs, weight), like.size)
+    layout = (like or spec()).layout
+    return Lazy(loop_box(ir.Pointwise(layout.size, inner), layout, inputs, weight), layout.size)
 
 
 def written(loop: ir.Scatter, layout: ir.Layout, older: ir.BufferRef | None, reads: Any) -> Any:

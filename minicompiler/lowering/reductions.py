@@ -43,9 +43,8 @@ def reduce(kind: ReduceKind, x: Lazy, dim: Dims, accumulate: torch.dtype, conver
     size, folded = (tuple(x.size[d] for d in part) for part in (kept, dims))
     dropped = dims if len(size) < len(out.size) else ()  # those that the result keeps at size 1
     stride = tuple(s for d, s in enumerate(out.stride) if d not in dropped)
-    like = Layout(x.device, accumulate, size, stride)
-    box = loop_box(Reduction(size, folded, kind, inner), like, [x], 1)
-    box.stride = stride
+    layout = Layout(x.device, accumulate, size, stride)
+    box = loop_box(Reduction(size, folded, kind, inner), layout, [x], 1)
     return Lazy(box, size).through(reshape(size, out.size))
 
 

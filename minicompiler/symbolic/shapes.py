@@ -34,6 +34,11 @@ class Layout:
         """Of the elements, not of the storage."""
         return self.numel * self.dtype.itemsize
 
+    @property
+    def layout(self) -> "Layout":
+        """The same where the memory begins with the first element: at the data pointer."""
+        return Layout(self.device, self.dtype, self.size, self.stride)
+
     def index(self, index: Sequence[Expr]) -> Expr:
         """The linear position of element `index`, from the beginning of the memory."""
         return add_all([self.offset, *(i * s for i, s in zip(index, self.stride))])
@@ -59,11 +64,6 @@ class TensorSpec(Layout):
     """A strided tensor without its memory, which is its storage."""
 
     requires_grad: bool = False
-
-    @property
-    def layout(self) -> Layout:
-        """As seen from the data pointer."""
-        return Layout(self.device, self.dtype, self.size, self.stride)
 
     def __repr__(self) -> str:
         grad = " requires_grad" if self.requires_grad else ""
