@@ -1,5 +1,5 @@
-"""Between two calls anything that the program read is changed: the answer stays eager's. What it did
-not read may change as well: nothing is compiled again.
+"""Between two calls anything that the program read is changed: the answer stays eager's. What it
+did not read may change as well: nothing is compiled again.
 
 The world is a module's text, run twice; each change is made in both, one is called compiled. A
 change that undoes itself is made by drawing it again.
@@ -293,9 +293,10 @@ def check(changes: list[tuple[str, Change]], backend: str) -> None:
     for name, change in [("nothing", lambda w: None), *changes]:
         done.append(name)
         state = random.getstate()
-        change(mine)
-        random.setstate(state)
-        change(eager)
+        for world in (mine, eager):
+            random.setstate(state)
+            with contextlib.suppress(Exception):  # some do not fit on others
+                change(world)
         expected = observe(eager, eager.net)
         for _ in range(2):
             found = observe(mine, compiled)
