@@ -316,3 +316,18 @@ def test_reductions_of_what_must_be_converted_first(dtype: torch.dtype) -> None:
     compiled = minicompiler.compile(f, options={"verify": True})  # raises where it would warn
     for mine, eager in zip(compiled(x), f(x)):
         torch.testing.assert_close(mine, eager)
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "auto"])
+def test_an_operator_without_a_result_is_a_check_that_stays(backend: str) -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        y = x * 2
+        torch._assert_async((y > 0).all())
+        return y + 1
+
+    minicompiler.reset()
+    compiled = minicompiler.compile(f, backend=backend)
+    assert torch.equal(compiled(torch.ones(3)), torch.full((3,), 3.0))
+    for x in (-torch.ones(3), -torch.ones(3, requires_grad=True)):
+        with pytest.raises(RuntimeError, match="single nonzero value"):
+            compiled(x)

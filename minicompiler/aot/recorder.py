@@ -95,9 +95,9 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
         if self.phase == "backward":
             node: Any = torch._C._current_autograd_node()
             stack = node.metadata.get("stack", stack) if node is not None else stack
-        self.calls.append(
-            Call(func, tuple(args), dict(kwargs), outs, self.phase, stack, self._effect)
-        )
+        checks = not func._schema.returns and not func._schema.is_mutable  # what it does is raise
+        effect = self._effect or checks
+        self.calls.append(Call(func, tuple(args), dict(kwargs), outs, self.phase, stack, effect))
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

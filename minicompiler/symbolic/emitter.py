@@ -14,11 +14,12 @@ aten = torch.ops.aten
 
 
 def remove_dead(graph: fx.Graph) -> None:
-    """Under fallback_random every draw stays: it moves the generator on."""
+    """Under fallback_random every draw stays: it moves the generator on. What has no result is a
+    check."""
 
     def stays(node: fx.Node) -> bool:
-        effect = config.fallback_random and node.meta.get("effect")
-        return bool(effect) or node.op in ("placeholder", "output")
+        acts = node.meta.get("effect") and (config.fallback_random or not node.meta["val"])
+        return bool(acts) or node.op in ("placeholder", "output")
 
     graph.eliminate_dead_code(stays)
 
