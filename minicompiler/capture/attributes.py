@@ -7,20 +7,16 @@ import functools
 from enum import Enum
 from types import CellType, ClassMethodDescriptorType, FunctionType, GetSetDescriptorType
 from types import MemberDescriptorType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, cast
 
-from . import data_model as model
-from . import source as sources
+from . import data_model as model, source as sources
 from .frame_hook import MISSING, own_dict, type_lookup
 from .source import field
-from .values import ABSENT, FALSE, NONE, Cell, Const, Dict, Function, Method, Obj, Raised, Super
-from .values import Tensor, Tuple, Value, describe, new_exception, refuse, trusted
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluation as E
+from .values import ABSENT, E, FALSE, NONE, Cell, Const, Dict, Function, Method, Obj, Raised, Super
+from .values import Tensor, Tuple, Value, describe, is_fixed, new_exception, refuse, trusted
 
 
-def namespace(ev: "E", v: Obj | Tensor) -> Dict | None:
+def namespace(ev: E, v: Obj | Tensor) -> Dict | None:
     """The instance dictionary as a value, shared with `v.__dict__`."""
     if v.attributes is None:
         if isinstance(v.real, ModuleType):
@@ -41,14 +37,14 @@ def namespace(ev: "E", v: Obj | Tensor) -> Dict | None:
     return found
 
 
-def class_attribute(ev: "E", v: Value, cls: type, name: str) -> tuple[Any, Any]:
+def class_attribute(ev: E, v: Value, cls: type, name: str) -> tuple[Any, Any]:
     """What the class look-up finds (or MISSING), guarded, and its source."""
     raw = type_lookup(cls, name)
     source = None if isinstance(v, Const) else ev.class_source(ev.class_of(v), name)
     return raw, guarded(ev, raw, source)
 
 
-def guarded(ev: "E", raw: Any, source: Any) -> Any:
+def guarded(ev: E, raw: Any, source: Any) -> Any:
     if source is not None and is_descriptor(raw):
         ev.assume("ID", source, raw)
     return source
@@ -60,7 +56,7 @@ def is_descriptor(raw: Any) -> bool:
     return raw is MISSING or (hasattr(type(raw), "__get__") and type(raw) is not FunctionType)
 
 
-def getattr_(ev: "E", v: Value, name: str) -> Value:
+def getattr_(ev: E, v: Value, name: str) -> Value:
     """`v.name`; raises AttributeError into the program where there is none."""
     from . import torch_calls
 
@@ -86,13 +82,13 @@ def getattr_(ev: "E", v: Value, name: str) -> Value:
         return found
 
 
-def overridden(ev: "E", v: Value, method: str, *args: Value) -> Value | None:
+def overridden(ev: E, v: Value, method: str, *args: Value) -> Value | None:
     """What a class that has the method in Python answers; None where it is C's own."""
     user = isinstance(type_lookup(v.cls, method), FunctionType)
     return model.call_special(ev, v, method, *args) if user else None
 
 
-def generic_attribute(ev: "E", v: Value, name: str) -> Value:
+def generic_attribute(ev: E, v: Value, name: str) -> Value:
     """object.__getattribute__"""
     raw, source = class_attribute(ev, v, v.cls, name)
     first = is_data_descriptor(raw) and hasattr(type(raw), "__get__")
@@ -107,7 +103,7 @@ def generic_attribute(ev: "E", v: Value, name: str) -> Value:
     return bind(ev, raw, source, v, ev.class_of(v), name)
 
 
-def no_attribute(ev: "E", v: Value, name: str) -> NoReturn:
+def no_attribute(ev: E, v: Value, name: str) -> NoReturn:
     error = new_exception(AttributeError, f"'{v.cls.__name__}' object has no attribute '{name}'")
     error.fields["name"], error.fields["obj"] = Const(name), v
     raise Raised(ev, error)
@@ -123,7 +119,7 @@ TUPLE_GETTER = type(vars(collections.namedtuple("_", "field"))["field"])
 LRU_CACHE = type(functools.lru_cache(lambda: 0))
 
 
-def bind(ev: "E", raw: Any, source: Any, v: Value | None, owner: Value, name: str) -> Value:
+def bind(ev: E, raw: Any, source: Any, v: Value | None, owner: Value, name: str) -> Value:
     """What an attribute of the class `owner` gives for its instance `v`, or for the class."""
     kind = type(raw)
     if kind in (classmethod, staticmethod):
@@ -151,15 +147,14 @@ def bind(ev: "E", raw: Any, source: Any, v: Value | None, owner: Value, name: st
         found = raw.__get__(None, owner.real)
         return ev.wrap(found, source if found is raw else None)
     if kind in (MemberDescriptorType, GetSetDescriptorType):
-        return c_attribute(ev, v, name)
+        return c_attribute(ev, cast(Obj, v), name)
     if kind is TUPLE_GETTER and isinstance(v, Tuple):
         return v.at(ev, raw.__reduce__()[1][0])
     return refuse(f"the descriptor {kind.__name__} behind .{name}")
 
 
-def c_attribute(ev: "E", v: Value, name: str) -> Value:
+def c_attribute(ev: E, v: Obj, name: str) -> Value:
     """Slots, and what C types keep outside of any dictionary."""
-    assert isinstance(v, Obj)
     if name == "__class__":
         return ev.class_of(v)
     if name == "__dict__":
@@ -216,17 +211,17 @@ KEPT |= {(Function, f"__{name}__"): name for name in ("defaults", "kwdefaults", 
 KEPT |= {(Method, "__func__"): "function", (Method, "__self__"): "self_value"}
 
 
-def module_attribute(ev: "E", v: Any, name: str) -> Value:
+def module_attribute(ev: E, v: Any, name: str) -> Value:
     space = namespace(ev, v)
     if space is not None and (found := space.get(ev, Const(name))) is not None:
         return found
     real = model.attempt(ev, getattr, v.real, name)  # a lazy module imports it now
-    if not isinstance(real, type | ModuleType | FunctionType):
+    if not is_fixed(real) and not isinstance(real, FunctionType):
         refuse(f"the module {v.real.__name__} computes its attribute {name}")
     return ev.wrap(real, None)
 
 
-def type_attribute(ev: "E", v: Value, name: str) -> Value:
+def type_attribute(ev: E, v: Value, name: str) -> Value:
     """type.__getattribute__: metaclass, then the class and its bases."""
     if name == "__dict__":
         refuse(f"{v.real.__name__}.__dict__")
@@ -244,7 +239,7 @@ def type_attribute(ev: "E", v: Value, name: str) -> Value:
     return ev.wrap(model.attempt(ev, getattr, v.real, name), None)
 
 
-def super_attribute(ev: "E", v: Super, name: str) -> Value:
+def super_attribute(ev: E, v: Super, name: str) -> Value:
     of, start = v.of, v.start.real
     is_class = isinstance(of.real, type) and issubclass(of.real, start)
     owner = of if is_class else ev.class_of(of)
@@ -262,17 +257,18 @@ def super_attribute(ev: "E", v: Super, name: str) -> Value:
     ev.throw(AttributeError, f"'super' object has no attribute '{name}'")
 
 
-def setattr_(ev: "E", v: Value, name: str, value: Value) -> None:
+def setattr_(ev: E, v: Value, name: str, value: Value) -> None:
     if overridden(ev, v, "__setattr__", Const(name), value) is None:
         generic_setattr(ev, v, name, value)
 
 
-def generic_setattr(ev: "E", v: Value, name: str, value: Value) -> None:
+def generic_setattr(ev: E, v: Value, name: str, value: Value) -> None:
     """object.__setattr__"""
     if not isinstance(v, Obj) or isinstance(v.real, type):
         refuse(f"sets the attribute {name} of {describe(v)}")
     raw, source = class_attribute(ev, v, v.cls, name)
     setter = type_lookup(type(raw), "__set__")
+    kept = isinstance(raw, MemberDescriptorType) or issubclass(v.cls, BaseException)
     if not is_data_descriptor(raw):
         space = namespace(ev, v)
         if space is None:
@@ -284,11 +280,7 @@ def generic_setattr(ev: "E", v: Value, name: str, value: Value) -> None:
         model.call(ev, ev.wrap(setter, None), [ev.wrap(raw, source), v, value], {})
     elif isinstance(v, Cell) and name == "cell_contents":
         v.set(ev, value)
-    elif (
-        isinstance(raw, MemberDescriptorType)
-        or issubclass(v.cls, BaseException)
-        or (isinstance(v, Function) and name in WRAPPED_FIELDS)
-    ):
+    elif kept or (isinstance(v, Function) and name in WRAPPED_FIELDS):
         ev.effects.touch(v)
         v.fields[name] = value
         v.written[name] = None
@@ -299,12 +291,12 @@ def generic_setattr(ev: "E", v: Value, name: str, value: Value) -> None:
 WRAPPED_FIELDS = ("__name__", "__qualname__", "__doc__", "__module__", "__annotations__")
 
 
-def delattr_(ev: "E", v: Value, name: str) -> None:
+def delattr_(ev: E, v: Value, name: str) -> None:
     if overridden(ev, v, "__delattr__", Const(name)) is None:
         generic_delattr(ev, v, name)
 
 
-def generic_delattr(ev: "E", v: Value, name: str) -> None:
+def generic_delattr(ev: E, v: Value, name: str) -> None:
     space = namespace(ev, v) if isinstance(v, Obj) and not isinstance(v.real, type) else None
     if space is None or is_data_descriptor(type_lookup(v.cls, name)):
         refuse(f"deletes the attribute {name} of {describe(v)}")

@@ -11,22 +11,20 @@ import logging
 import operator
 import warnings
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from types import GeneratorType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from weakref import ref
 
 import torch
 
-from . import attributes
-from . import data_model as model
-from . import polyfills
+from . import attributes, data_model as model, polyfills, source as sources
 from .calls import POLYFILLS, PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
 from .frame_hook import MISSING, type_lookup
-from .values import ABSENT, FALSE, NONE, NULL, TRUE, Const, Dict, Generator, Method, Obj, Raised
-from .values import Stepped, Super, Tuple, Value, const_bool, constant, describe, keyed
-from .values import new_exception, python_value, refuse
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluation as E
+from .side_effects import Call
+from .values import ABSENT, E, FALSE, NONE, NULL, TRUE, Const, Dict, Generator, Method, Obj, Raised
+from .values import Stepped, Super, Tuple, Value, const_bool, describe, is_literal, new_exception
+from .values import python_value, refuse
 
 PURE |= {abs, ascii, bin, chr, divmod, format, hex, oct, ord, pow, round, int, float, str, bool}
 PURE |= {complex, bytes, slice, range, hash, callable, operator.index}
@@ -62,7 +60,7 @@ rule(type)(lambda ev, v, *more: refuse("a class is defined") if more else ev.cla
 
 
 @rule(getattr)
-def _getattr(ev: "E", v: Value, name: Value, *default: Value) -> Value:
+def _getattr(ev: E, v: Value, name: Value, *default: Value) -> Value:
     try:
         return attributes.getattr_(ev, v, model.text(name))
     except Raised as raised:
@@ -90,7 +88,7 @@ EXCEPTIONS = [c for c in EXCEPTIONS if issubclass(c, BaseException) and "Group" 
 
 
 @rule(*(c.__init__ for c in EXCEPTIONS))  # type: ignore[misc]
-def _exception_init(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> None:
+def _exception_init(ev: E, v: Obj, *args: Value, **kwargs: Value) -> None:
     named = next((names for cls, names in NAMED_FIELDS.items() if issubclass(v.cls, cls)), ())
     if not v.is_new or not kwargs.keys() <= set(named):
         refuse(f"this way of calling {v.cls.__name__}.__init__")
@@ -110,7 +108,7 @@ def _object_takes(method: str, other: str) -> None:
     """Arguments are for the other method, where the class has one of its own and not this one."""
 
     @rule(getattr(object, method))
-    def run(ev: "E", of: Value, *args: Value, **kwargs: Value) -> Value:
+    def run(ev: E, of: Value, *args: Value, **kwargs: Value) -> Value:
         cls = of.real if method == "__new__" else of.cls
         own = [type_lookup(cls, name) is not getattr(object, name) for name in (method, other)]
         if (args or kwargs) and own != [False, True]:
@@ -127,7 +125,7 @@ rule(type.__call__)(lambda ev, cls, /, *args, **named: instantiate(ev, cls, list
 
 
 @rule(super)
-def _super(ev: "E", *args: Value | None) -> Value:
+def _super(ev: E, *args: Value | None) -> Value:
     if not args:
         frame = ev.frames[-1]
         code, cell = frame.code.code, frame.cells.get("__class__")
@@ -143,7 +141,7 @@ def _super(ev: "E", *args: Value | None) -> Value:
 
 
 @rule(functools.partial)
-def _partial(ev: "E", function: Value, *args: Value, **kwargs: Value) -> Value:
+def _partial(ev: E, function: Value, *args: Value, **kwargs: Value) -> Value:
     made, named = Obj(functools.partial), Dict()
     if function.cls is functools.partial:
         parts = (attributes.getattr_(ev, function, n) for n in ("func", "args", "keywords"))
@@ -155,27 +153,59 @@ def _partial(ev: "E", function: Value, *args: Value, **kwargs: Value) -> Value:
     return made
 
 
+# ---------------------------------------------------------------- what refers to something
+@rule(ref.__new__)
+def _ref(ev: E, cls: Value, of: Value) -> Value:
+    made = Obj(cls.real)
+    if cls.real is not ref or of.source is None:  # else it may die at any time
+        refuse("a weak reference to what is made here, or of a class of its own")
+    made.fields["of"] = of
+    return made
+
+
+@rule(ref.__call__, ContextVar.get)
+def _answer(ev: E, v: Value) -> Value:
+    if isinstance(v, Obj) and "of" in v.fields:
+        return v.fields["of"]
+    source = v.source and sources.Answer(v.source)
+    return ev.wrap(model.attempt(ev, sources.Answer.reader, v.real), source)
+
+
+rule(ref.__init__, property.__init__)(lambda ev, v, *of: NONE)
+rule(property.__new__)(lambda ev, cls, *accessors: Obj(cls.real))
+
+
 @rule(attributes.LRU_CACHE.__call__)
-def _cached_call(ev: "E", v: Obj, *args: Value, **kwargs: Value) -> Value:
-    """The wrapper itself is called after the graph, once: its cache counts, and what its function
-    does is done, as in Python. So here the function may write nothing, and what it returns, which
-    may have been cached long ago, must follow from its arguments."""
-    order, wrapped = ev.effects.order, attributes.getattr_(ev, v, "__wrapped__")
-    keyed((*args, *kwargs.values()))  # refuses what does not hash
-    ev.effects.later(v, args, kwargs, checked=1)
-    waiting, assumed = len(order), set(ev.assumed)
+def _cached_call(ev: E, v: Obj, *args: Value, **kwargs: Value) -> Value:
+    """What it returns may have been made long ago, so the wrapper itself is called, here and once a
+    call: before the graph, which stands for this one answer; where that is a constant of the
+    arguments, after it, with the output of its function. Evaluating the function, in a world where
+    nothing was read or written yet, shows that the time does not matter."""
+    trial = type(ev)(ev.guards, ev.f_globals, None)
+    trial.frames, trial.step = list(ev.frames), ev.step
+    again: Callable[[Value], Value] = lambda a: trial.wrap(a.real, a.source) if a.source else a
     try:
-        found = model.call(ev, wrapped, list(args), kwargs)
+        wrapped = attributes.getattr_(trial, again(v), "__wrapped__")
+        named = {name: again(a) for name, a in kwargs.items()}
+        found = model.call(trial, wrapped, list(map(again, args)), named)
     except Raised:
         refuse("a cached function that raises")
-    if any(isinstance(of, Obj) for of in order.values()):
-        refuse("a cached function called among writes")
-    for key in list(order)[waiting:]:
-        del order[key]
-    read = any(kind != "ID" for kind, *_ in ev.assumed - assumed)
-    if constant(found) is not None and (read or not isinstance(found, Const)):
-        refuse("a cached function that returns more than a constant of its arguments")
-    return found
+    written = {id(of.real) for of in ev.effects.order.values() if isinstance(of, Obj)}
+    follows = isinstance(found, Const) and all(kind == "ID" for kind, *_ in trial.assumed)
+    later = follows or found is NONE
+    acts = [of for of in trial.effects.order.values() if isinstance(of, Obj) or not later]
+    unsteady = trial.memo.keys() & written or trial.graph.mutated() or trial.graph.mode.draws
+    if acts or unsteady or trial.ambient:
+        refuse("a cached function that does more than compute, or reads what was written")
+    plain: Callable[[Value], Value] = lambda a: a if a.source else Const(readable(ev, a, v.real))
+    args, kwargs = tuple(map(plain, args)), {name: plain(a) for name, a in kwargs.items()}
+    if later:
+        ev.effects.later(v, args, kwargs, checked=len(args))
+        return found
+    real = {name: a.real for name, a in kwargs.items()}
+    answer = model.attempt(ev, v.real, *(a.real for a in args), **real)
+    ev.cached.append((Call(v, args, kwargs), answer))
+    return Const(answer) if is_literal(answer) else ev.wrap(answer, sources.Const(answer))
 
 
 # ---------------------------------------------------------------- what builtins ask of objects
@@ -186,7 +216,7 @@ rule(iter)(lambda ev, v, *end: refuse("iter() with a sentinel") if end else mode
 
 
 @rule(next)
-def _next(ev: "E", it: Value, *default: Value) -> Value:
+def _next(ev: E, it: Value, *default: Value) -> Value:
     return model.next_(ev, it) or (default[0] if default else ev.throw(StopIteration))
 
 
@@ -199,7 +229,7 @@ def _asks(function: Any, method: str) -> None:
     ways of calling the function, Python itself is left to judge."""
 
     @rule(function)
-    def ask(ev: "E", *args: Value, **kwargs: Value) -> Value:
+    def ask(ev: E, *args: Value, **kwargs: Value) -> Value:
         asked = len(args) == 1 and not kwargs and isinstance(args[0], Obj)
         found = model.call_special(ev, args[0], method) if asked else None
         return found or fold(ev, function, list(args), kwargs)
@@ -216,7 +246,7 @@ rule(object.__hash__)(lambda ev, v: refuse(f"the hash of {describe(v)}"))
 
 def _exception_text(original: Any) -> None:
     @rule(original)
-    def make(ev: "E", v: Obj) -> Value:
+    def make(ev: E, v: Obj) -> Value:
         made = v.cls.__new__(v.cls, *readable(ev, v.fields["args"], original))
         return model.fold(ev, original, made)
 
@@ -226,7 +256,7 @@ for _slot in {text for c in EXCEPTIONS for text in (c.__str__, c.__repr__)}:
 
 
 @rule(sum)
-def _sum(ev: "E", items: Value, start: Value = ZERO) -> Value:
+def _sum(ev: E, items: Value, start: Value = ZERO) -> Value:
     """Of literals by Python itself, which since 3.12 adds floats with more care than `+`."""
     found = Tuple(model.unpack(ev, items))
     if all(isinstance(i, Const) for i in (start, *found.contents)):
@@ -235,7 +265,7 @@ def _sum(ev: "E", items: Value, start: Value = ZERO) -> Value:
 
 
 @rule(pow)
-def _pow(ev: "E", a: Value, b: Value, *mod: Value) -> Value:
+def _pow(ev: E, a: Value, b: Value, *mod: Value) -> Value:
     return fold(ev, pow, [a, b, *mod], {}) if mod else model.binary(ev, "**", a, b)
 
 
@@ -246,7 +276,7 @@ rule(str.join)(lambda ev, v, items: fold(ev, str.join, [v, Tuple(model.unpack(ev
 
 
 @rule(inspect.signature)
-def _signature(ev: "E", fn: Value) -> Value:
+def _signature(ev: E, fn: Value) -> Value:
     """Of a method: its function's without `self`, whatever that is."""
     bound = isinstance(fn, Method) and MethodType(fn.function.real, fn)
     real = bound or python_value(fn)
@@ -257,13 +287,13 @@ rule(callable)(lambda ev, v: const_bool(type_lookup(v.cls, "__call__") is not MI
 
 
 @rule(vars)
-def _vars(ev: "E", v: Value) -> Value:
+def _vars(ev: E, v: Value) -> Value:
     found = _getattr(ev, v, Const("__dict__"), NULL)
     return found if found is not NULL else refuse(f"vars() of {describe(v)}")
 
 
 @rule(reversed)
-def _reversed(ev: "E", of: Value) -> Value:
+def _reversed(ev: E, of: Value) -> Value:
     if type_lookup(of.cls, "__reversed__") not in (MISSING, range.__reversed__):
         return model.call_special(ev, of, "__reversed__") or refuse(f"reverses {describe(of)}")
     if type_lookup(of.cls, "__getitem__") is MISSING:
@@ -278,7 +308,7 @@ GENERATOR: Any = GeneratorType
 class Pulled:
     """The items of an iterable, for functions of Python that only pass them on."""
 
-    def __init__(self, ev: "E", of: Value) -> None:
+    def __init__(self, ev: E, of: Value) -> None:
         self.ev, self.of = ev, of
 
     def __iter__(self) -> Iterator[Value]:
@@ -286,11 +316,11 @@ class Pulled:
         return iter(lambda: model.next_(self.ev, it), None)
 
 
-def _function(ev: "E", f: Value) -> Callable[..., Value]:
+def _function(ev: E, f: Value) -> Callable[..., Value]:
     return lambda *args: model.call(ev, f, list(args), {})
 
 
-def _predicate(ev: "E", f: Value) -> Callable[[Value], bool]:
+def _predicate(ev: E, f: Value) -> Callable[[Value], bool]:
     return lambda v: model.truth(ev, v if f is NONE else model.call(ev, f, [v], {}))
 
 
@@ -299,7 +329,7 @@ rule(all)(lambda ev, v: const_bool(all(map(_predicate(ev, NONE), Pulled(ev, v)))
 
 
 @rule(functools.reduce)
-def _reduce(ev: "E", f: Value, items: Value, *first: Value) -> Any:
+def _reduce(ev: E, f: Value, items: Value, *first: Value) -> Any:
     return model.attempt(ev, functools.reduce, _function(ev, f), Pulled(ev, items), *first)
 
 
@@ -312,7 +342,7 @@ STEPPED |= {itertools.permutations: "*c", itertools.combinations: "*c", itertool
 STEPPED |= {itertools.takewhile: "p*", itertools.dropwhile: "p*", itertools.filterfalse: "p*"}
 STEPPED |= {itertools.count: "c", itertools.cycle: "*", itertools.accumulate: "*f"}
 NAMED = {"fillvalue": "x", "initial": "x", "object": "x", "iterable": "*", "func": "f"}
-GIVEN: dict[str, Callable[["E", Value], Any]] = {
+GIVEN: dict[str, Callable[[E, Value], Any]] = {
     "*": Pulled,
     "+": lambda ev, v: map(functools.partial(Pulled, ev), Pulled(ev, v)),
     "f": _function,
@@ -324,7 +354,7 @@ GIVEN: dict[str, Callable[["E", Value], Any]] = {
 
 def _stepped(function: Any, takes: str) -> None:
     @rule(function)
-    def make(ev: "E", *args: Value, **kwargs: Value) -> Value:
+    def make(ev: E, *args: Value, **kwargs: Value) -> Value:
         if function is itertools.accumulate and len(args) == 1 and "func" not in kwargs:
             args = (*args, ev.wrap(operator.add, None))
         kinds = itertools.chain(takes, itertools.repeat(takes[-1]))
@@ -341,7 +371,7 @@ def _stepped(function: Any, takes: str) -> None:
         return made
 
 
-def lifted(ev: "E", found: Any) -> Value:
+def lifted(ev: E, found: Any) -> Value:
     if isinstance(found, tuple):
         return Tuple([lifted(ev, item) for item in found])
     return found if isinstance(found, Value) else ev.wrap(found, None)
@@ -354,7 +384,7 @@ rule(vars(itertools.chain)["from_iterable"])(lambda ev, cls, items: _chained(ev,
 
 
 @rule(GENERATOR.__next__, type(iter([])).__next__, type(iter(())).__next__)
-def _generator_next(ev: "E", it: Value) -> Value:
+def _generator_next(ev: E, it: Value) -> Value:
     if it.real is not ABSENT:
         refuse(f"advances {describe(it)}")  # its frame is Python's
     return _next(ev, it)
@@ -365,7 +395,7 @@ rule(GENERATOR.send)(lambda ev, it, value: model.send(ev, it, value))
 
 
 @rule(GENERATOR.throw)
-def _throw(ev: "E", it: Value, kind: Value, *rest: Value) -> Value:
+def _throw(ev: E, it: Value, kind: Value, *rest: Value) -> Value:
     error = rest[0] if rest and rest[0].cls is not type(None) else kind
     return model.send(ev, it, NONE, model.exception(ev, error))
 
@@ -373,7 +403,7 @@ def _throw(ev: "E", it: Value, kind: Value, *rest: Value) -> Value:
 # ---------------------------------------------------------------- what has no effect we keep
 def _later(function: Any, checked: int = 0) -> None:
     @rule(function)
-    def call(ev: "E", *args: Value, **kwargs: Value) -> None:
+    def call(ev: E, *args: Value, **kwargs: Value) -> None:
         if function is print:  # what it does not take, it raises now
             named = {name: python_value(v) for name, v in kwargs.items()}
             model.attempt(ev, print, *map(python_value, args), **named | {"file": io.StringIO()})
@@ -386,6 +416,6 @@ for _level in "debug info warning error critical log".split():
 
 
 @rule(logging.Logger.isEnabledFor)
-def _is_enabled(ev: "E", logger: Value, level: Value) -> Value:
+def _is_enabled(ev: E, logger: Value, level: Value) -> Value:
     enabled = logger.real is ABSENT or logger.real.isEnabledFor(python_value(level))
     return refuse("logs") if enabled else FALSE

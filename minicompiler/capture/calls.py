@@ -9,18 +9,15 @@ functions to inline, pure builtins to fold. What is none of these is refused.
 from collections.abc import Callable
 from enum import EnumType
 from types import BuiltinFunctionType, MethodWrapperType, ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 
-from . import attributes
-from . import data_model as model
+from . import attributes, data_model as model
+from .facts import ARRAY
 from .frame_hook import MISSING, type_lookup
 from .source import field
-from .values import ABSENT, NONE, Const, Function, Generator, Iterator, Method, Tensor, Tuple
+from .values import ABSENT, E, NONE, Const, Function, Generator, Iterator, Method, Tensor, Tuple
 from .values import Value, describe, is_literal, refuse
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluation as E
 
 Rule = Callable[..., Value | None]
 R = TypeVar("R", bound=Rule)
@@ -49,7 +46,7 @@ def found_in(table: Any, real: Any) -> bool:
         return False
 
 
-def call(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     if isinstance(fn, Method):
         return call(ev, fn.function, [fn.self_value, *args], kwargs)
     real = fn.real
@@ -86,7 +83,7 @@ def call(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Val
     return call_object(ev, fn, args, kwargs)
 
 
-def apply(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def apply(ev: E, real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
     try:
         return RULES[real](ev, *args, **kwargs) or NONE
     except TypeError as error:
@@ -96,30 +93,32 @@ def apply(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Va
         raise
 
 
-def call_object(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def call_object(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     bound = model.special(ev, fn, "__call__") or refuse(f"calls {describe(fn)}")
     return call(ev, bound, args, kwargs)
 
 
 def is_pure(real: Any, args: list[Value]) -> bool:
     if type(real) in attributes.METHOD_DESCRIPTORS:  # of a literal: str.join, int.bit_length
-        return bool(args) and isinstance(args[0], Const) and real.__objclass__ is not object
+        literal = bool(args) and isinstance(args[0], Const) and real.__objclass__ is not object
+        return literal and (args[0].cls is not ARRAY or real.__name__ in OF_ARRAYS)
     if isinstance(real, BuiltinFunctionType):
         return is_literal(real.__self__) or getattr(real, "__module__", None) in PURE_MODULES
     return False
 
 
+OF_ARRAYS = "__getitem__ __len__ astype copy reshape tolist item sum mean max min prod".split()
 PURE_MODULES = ("math", "cmath", "_struct", "binascii", "unicodedata")
 
 
-def fold(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def fold(ev: E, real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """Run a pure function now, on constants."""
     values = [readable(ev, a, real) for a in args]
     named = {k: readable(ev, a, real) for k, a in kwargs.items()}
     return model.fold(ev, real, *values, **named)
 
 
-def readable(ev: "E", v: Value, real: Any) -> Any:
+def readable(ev: E, v: Value, real: Any) -> Any:
     """`v` as a Python object that a pure function may read."""
     found = model.python_of(ev, v)
     if found is ABSENT and isinstance(v, Iterator | Generator):
@@ -131,17 +130,13 @@ def readable(ev: "E", v: Value, real: Any) -> Any:
 
 
 # ---------------------------------------------------------------- making objects
-def instantiate(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def instantiate(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     cls = fn.real
     new = type_lookup(cls, "__new__")
-    if hasattr(cls, "__del__"):
-        refuse(f"makes a {cls.__name__}, which has a __del__")
-    if getattr(cls, "__abstractmethods__", None):
-        refuse(f"instantiates the abstract class {cls.__name__}")
-    if isinstance(new, staticmethod):
-        function = ev.wrap(new.__func__, field(ev.class_source(fn, "__new__"), "__func__"))
-    else:
-        function = ev.wrap(new, None)
+    if hasattr(cls, "__del__") or getattr(cls, "__abstractmethods__", None):
+        refuse(f"makes a {cls.__name__}, which has a __del__ or is abstract")
+    source = ev.class_source(fn, "__new__") if isinstance(new, staticmethod) else None
+    function = ev.wrap(getattr(new, "__func__", new), field(source, "__func__"))
     made = call(ev, function, [fn, *args], kwargs)
     made.born = ev.at
     if issubclass(made.cls, cls):

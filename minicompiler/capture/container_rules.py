@@ -11,19 +11,16 @@ import functools
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from . import data_model as model
 from .frame_hook import MISSING, type_lookup
 from .calls import PURE, RULES, rule
-from .values import FALSE, NONE, TRUE, Const, Dict, Lazy, List, Sequence, Set, Tuple
-from .values import Value, View, const_bool, constant, key_of, keyed, python_value, refuse
+from .values import E, FALSE, NONE, TRUE, Const, Dict, Lazy, List, Sequence, Set, Tuple, Value, View
+from .values import const_bool, constant, key_of, keyed, python_value, refuse
 from .values.containers import ITEMS, KEYS, VALUES, dict_type
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluation as E
 
 NO, NOT_IMPLEMENTED = NotImplemented, Const(NotImplemented)
 
@@ -35,7 +32,7 @@ rule(dict.__new__)(lambda ev, cls, *args, **kwargs: Dict(cls.real))
 
 
 @rule(tuple.__new__, torch.Size.__new__, frozenset.__new__)
-def _frozen_new(ev: "E", cls: Value, *items: Value) -> Value:
+def _frozen_new(ev: E, cls: Value, *items: Value) -> Value:
     if items and cls.real is items[0].cls and cls.real in (tuple, frozenset):
         return items[0]
     kind: Any = Set if issubclass(cls.real, frozenset) else Tuple
@@ -44,35 +41,33 @@ def _frozen_new(ev: "E", cls: Value, *items: Value) -> Value:
 
 
 @rule(deque.__new__)
-def _deque_new(ev: "E", cls: Value, *args: Value, maxlen: Value = NONE) -> Value:
+def _deque_new(ev: E, cls: Value, *args: Value, maxlen: Value = NONE) -> Value:
     if cls.real is not deque:
         refuse("makes a deque of a class of its own")
     return List(deque((), python_value(args[1] if len(args) > 1 else maxlen)), deque)
 
 
 @rule(list.__init__, deque.__init__)
-def _list_init(ev: "E", self: List, items: Value | None = None, maxlen: Value = NONE) -> None:
+def _list_init(ev: E, self: List, items: Value | None = None, maxlen: Value = NONE) -> None:
     new = model.unpack(ev, items) if items is not None else []
     self.touch(ev).clear()
     self.contents.extend(new)
 
 
 @rule(set.__init__)
-def _set_init(ev: "E", self: Set, *items: Value) -> None:
+def _set_init(ev: E, self: Set, *items: Value) -> None:
     self.change(ev, set.clear, {})
     RULES[set.update](ev, self, *items)
 
 
 @rule(defaultdict.__init__)
-def _defaultdict_init(
-    ev: "E", self: Dict, factory: Value = NONE, *items: Value, **kwargs: Value
-) -> None:
+def _default_init(ev: E, self: Dict, factory: Value = NONE, *items: Value, **named: Value) -> None:
     self.fields["default_factory"] = factory
-    _dict_update(ev, self, *items, **kwargs)
+    _dict_update(ev, self, *items, **named)
 
 
 # ---------------------------------------------------------------- sequences
-def _index(ev: "E", self: Sequence, v: Value) -> Any:
+def _index(ev: E, self: Sequence, v: Value) -> Any:
     found = v if isinstance(constant(v), slice | int) else model.call_special(ev, v, "__index__")
     return python_value(found or v)
 
@@ -90,7 +85,7 @@ def _like(self: Any, v: Value) -> bool:
 class Compared:
     """A value inside one of Python's own containers or functions: the evaluator compares it."""
 
-    def __init__(self, ev: "E", v: Value | Lazy) -> None:
+    def __init__(self, ev: E, v: Value | Lazy) -> None:
         self.ev, self.v = ev, v
 
     def compare(self, symbol: str, other: "Compared") -> bool:
@@ -109,7 +104,7 @@ for _symbol, (_name, _) in model.COMPARE.items():
     setattr(Compared, f"__{_name}__", functools.partialmethod(Compared.compare, _symbol))
 
 
-def compared(ev: "E", self: Any) -> Any:
+def compared(ev: E, self: Any) -> Any:
     if isinstance(self, Dict):
         self.list_all(ev)
         return dict_type(self.cls)((k, Compared(ev, v)) for k, (_, v) in self.items.items())
@@ -130,7 +125,7 @@ READING |= {f"__{name}__": "~" for name, _ in model.COMPARE.values()}
 WRITING = {"__setitem__": "ix", "__delitem__": "i", "__iadd__": "*", "__imul__": "n", "append": "x"}
 WRITING |= {"appendleft": "x", "extend": "*", "extendleft": "*", "insert": "ix", "pop": "i"}
 WRITING |= {"popleft": "", "clear": "", "reverse": "", "rotate": "i", "remove": "="}
-ARGUMENTS: dict[str, Callable[["E", Sequence, Value], Any]] = {
+ARGUMENTS: dict[str, Callable[[E, Sequence, Value], Any]] = {
     "i": _index,
     "x": lambda ev, self, v: v,
     "*": lambda ev, self, v: model.unpack(ev, v),
@@ -142,7 +137,7 @@ ARGUMENTS: dict[str, Callable[["E", Sequence, Value], Any]] = {
 
 
 def _sequence_rule(original: Any, method: Any, takes: str, writes: bool) -> None:
-    def run(ev: "E", self: Any, *args: Value) -> Any:
+    def run(ev: E, self: Any, *args: Value) -> Any:
         if len(args) > len(takes):
             refuse(f"this way of calling {method.__qualname__}")
         given = [ARGUMENTS[kind](ev, self, v) for kind, v in zip(takes, args)]
@@ -186,33 +181,33 @@ PURE.add(torch.Size.numel)
 
 
 @rule(list.sort)
-def _sort(ev: "E", self: List, key: Value = NONE, reverse: Value = FALSE) -> None:
+def _sort(ev: E, self: List, key: Value = NONE, reverse: Value = FALSE) -> None:
     items = sort(ev, self.read(ev), key, reverse)
     self.touch(ev)[:] = items
 
 
 @rule(sorted)
-def _sorted(ev: "E", items: Value, key: Value = NONE, reverse: Value = FALSE) -> Value:
+def _sorted(ev: E, items: Value, key: Value = NONE, reverse: Value = FALSE) -> Value:
     # the keys of a set differ, so its own order does not matter
     if isinstance(items, Set) and constant(key) is None:
         return List(sort(ev, list(items.items.values()), key, reverse))
     return List(sort(ev, model.unpack(ev, items), key, reverse))
 
 
-def sort(ev: "E", items: list[Value], key: Value, reverse: Value) -> list[Value]:
+def sort(ev: E, items: list[Value], key: Value, reverse: Value) -> list[Value]:
     down = model.truth(ev, reverse)
     found: list[Value] = model.attempt(ev, sorted, items, key=by(ev, key), reverse=down)
     return found
 
 
-def by(ev: "E", key: Value) -> Callable[[Value], Compared]:
+def by(ev: E, key: Value) -> Callable[[Value], Compared]:
     plain = constant(key) is None
     return lambda v: Compared(ev, v if plain else model.call(ev, key, [v], {}))
 
 
 def _extreme(function: Any) -> None:
     @rule(function)
-    def find(ev: "E", *args: Value, key: Value = NONE, **default: Value) -> Value:
+    def find(ev: E, *args: Value, key: Value = NONE, **default: Value) -> Value:
         items = model.unpack(ev, args[0]) if len(args) == 1 else args
         found: Value = model.attempt(ev, function, items, key=by(ev, key), **default)
         return found
@@ -224,18 +219,18 @@ _extreme(min)
 
 # ---------------------------------------------------------------- dictionaries
 @rule(dict.__len__, OrderedDict.__len__, MappingProxyType.__len__)
-def _dict_len(ev: "E", self: Dict) -> Value:
+def _dict_len(ev: E, self: Dict) -> Value:
     self.list_all(ev)
     return Const(len(self))
 
 
 @rule(dict.__contains__, MappingProxyType.__contains__)
-def _dict_contains(ev: "E", self: Dict, key: Value) -> Value:
+def _dict_contains(ev: E, self: Dict, key: Value) -> Value:
     return const_bool(self.get(ev, key) is not None)
 
 
 @rule(dict.__getitem__, MappingProxyType.__getitem__)
-def _dict_getitem(ev: "E", self: Dict, key: Value) -> Value:
+def _dict_getitem(ev: E, self: Dict, key: Value) -> Value:
     found = self.get(ev, key) or model.call_special(ev, self, "__missing__", key)
     return found or ev.throw(KeyError, key)
 
@@ -245,12 +240,12 @@ rule(dict.__setitem__, OrderedDict.__setitem__)(lambda ev, self, k, v: self.set(
 
 
 @rule(dict.pop, OrderedDict.pop)
-def _dict_pop(ev: "E", self: Dict, key: Value, default: Value | None = None) -> Value:
+def _dict_pop(ev: E, self: Dict, key: Value, default: Value | None = None) -> Value:
     return self.delete(ev, key) or default or ev.throw(KeyError, key)
 
 
 @rule(dict.popitem, OrderedDict.popitem)
-def _popitem(ev: "E", self: Dict, last: Value = TRUE) -> Value:
+def _popitem(ev: E, self: Dict, last: Value = TRUE) -> Value:
     keys = self.keys(ev) or model.attempt(ev, dict_type(self.cls)().popitem)
     key = keys[-1 if model.truth(ev, last) else 0]
     return Tuple([key, _dict_pop(ev, self, key)])
@@ -261,7 +256,7 @@ for _method in (dict.__delitem__, OrderedDict.__delitem__):
 
 
 @rule(OrderedDict.move_to_end)
-def _move_to_end(ev: "E", self: Dict, key: Value, last: Value = TRUE) -> None:
+def _move_to_end(ev: E, self: Dict, key: Value, last: Value = TRUE) -> None:
     self.list_all(ev)
     moved = {k: pair for k, pair in self.items.items() if k == key_of(key)}
     _dict_pop(ev, self, key)
@@ -269,14 +264,14 @@ def _move_to_end(ev: "E", self: Dict, key: Value, last: Value = TRUE) -> None:
 
 
 @rule(dict.clear, OrderedDict.clear)
-def _dict_clear(ev: "E", self: Dict) -> None:
+def _dict_clear(ev: E, self: Dict) -> None:
     self.unread = None  # whatever it held, it is empty now
     self.rebuild(ev, {})
     self.stored.clear()
 
 
 @rule(dict.update, OrderedDict.update, dict.__init__, OrderedDict.__init__)
-def _dict_update(ev: "E", self: Dict, *items: Value, **kwargs: Value) -> None:
+def _dict_update(ev: E, self: Dict, *items: Value, **kwargs: Value) -> None:
     plain = None if issubclass(self.cls, OrderedDict) else dict.__iter__
     for source in items:
         keyed = type_lookup(source.cls, "keys") is not MISSING
@@ -289,7 +284,7 @@ def _dict_update(ev: "E", self: Dict, *items: Value, **kwargs: Value) -> None:
 
 
 @rule(dict.copy, MappingProxyType.copy)
-def _dict_copy(ev: "E", self: Dict) -> Value:
+def _dict_copy(ev: E, self: Dict) -> Value:
     _dict_update(ev, made := Dict(), self)
     return made
 
@@ -318,7 +313,7 @@ def _set_rule(name: str, writes: bool) -> Callable[..., Value]:
     """Python's own method, on the keys: any hashable values take part."""
     operates = name.startswith("__") and name not in ("__len__", "__contains__")
 
-    def run(ev: "E", self: Value, *args: Value) -> Value:
+    def run(ev: E, self: Value, *args: Value) -> Value:
         # only the views of a dict are combined with any iterable
         any_other = isinstance(self, View) and name in ("__or__", "__and__", "__sub__", "__xor__")
         if operates and not any_other and not isinstance(args[0], Set | View):

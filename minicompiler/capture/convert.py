@@ -5,6 +5,8 @@ function and the guards under which it stands for the frame) or `Skip` (run it e
 Invariant: nothing that the user can see has happened when this returns.
 """
 
+# ruff: noqa: I001  (imports fill their lines)
+
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from .. import report
 from ..errors import Unsupported
 from ..settings import config
-from . import builtin_rules, container_rules, frame_hook, polyfills
+from . import builtin_rules, container_rules, frame_hook, numpy_rules, polyfills
 from .cache import Compiled
 from .decode import parameters
 from .emit import Text, Unbuildable
@@ -29,13 +31,11 @@ from .frame import BreakHere, Frame, Handled
 from .graph import version
 from .guards import GuardSet, vector_of
 from .resume import LANDINGS, Entry, after, cells, enter
-from .source import Cell as CellSource
-from .source import Const as ConstSource
-from .source import Local
+from .source import Cell as CellSource, Const as ConstSource, Local
 from .values import NULL, Dict, Lazy, Obj, Raised, Tensor, Value, describe, trusted
 
 CompileGraph = Callable[[fx.GraphModule, list[Any]], Callable[..., Any]]
-TABLES = (builtin_rules, container_rules, polyfills)  # imported for what they register
+TABLES = (builtin_rules, container_rules, numpy_rules, polyfills)  # imported for what they register
 # Frames of Python and torch themselves are not worth a graph of their own, but for these.
 COMPILED_PARTS: tuple[str, ...] = ("torch.nn.modules", "torch.nn.utils", "torch.optim")
 COMPILED_PARTS += ("torch.distributions", "minicompiler.tools")  # the tour
@@ -134,10 +134,8 @@ def message_of(exception: Obj) -> str:
 def outermost(ev: Evaluation, code: CodeType, args: tuple[Any, ...]) -> Frame:
     """The frame itself. Arguments are read, and guarded, only when it uses them."""
     names = parameters(code)
-    free = tuple(
-        ev.wrap_cell(cell, CellSource(name))
-        for name, cell in zip(code.co_freevars, args[len(names) :])
-    )
+    cells = zip(code.co_freevars, args[len(names) :])
+    free = tuple(ev.wrap_cell(cell, CellSource(name)) for name, cell in cells)
     frame = Frame(ev, code, ev.globals_of(ev.f_globals, None), free)
     frame.locals = {n: Lazy(a, Local(n)) for n, a in zip(names, args)}
     return frame
@@ -168,9 +166,8 @@ def beyond_head(frame: Frame, step: int) -> bool:
     next one, without end."""
     done = {frame.code.instructions[i].opname for i in frame.steps[: step + 1]}
     at = frame.code.instructions[frame.steps[step]] if step < len(frame.steps) else frame.inst
-    return not at.opname.startswith("LOAD_FAST") or any(
-        op not in HEAD and not op.startswith(("POP_JUMP", "LOAD_FAST")) for op in done
-    )
+    past = [op for op in done - HEAD if not op.startswith(("POP_JUMP", "LOAD_FAST"))]
+    return bool(past) or not at.opname.startswith("LOAD_FAST")
 
 
 def finish(
@@ -184,6 +181,8 @@ def finish(
             raise Unbuildable(generator.born, "a generator is left inside of `try` or `with`")
     worth = ev.graph.operations or config.keep_empty_graphs
     text = Text(ev, vector_of(code))
+    for call, answer in ev.cached:
+        text.ask(call, answer, in_python(text, code))
     if found is not None:
         if not worth:
             return skip("no tensor operations", ev.guards, frame)
@@ -194,10 +193,9 @@ def finish(
         if not worth and not handles_tensors(frame):
             return Skip(attempt.reason)
         write_break(ev, frame, text)
-    inputs = [text.read(t.source) for t in ev.graph.inputs if t.source is not None]
     leave_ambient(ev)
     set_ambient_back(ev)  # compiled under what it will find
-    run = graph_call(ev, code, text, inputs, compile_graph) if ev.graph.operations else []
+    run = graph_call(code, text, compile_graph) if ev.graph.operations else []
     guard_aliasing(ev, frame)
     replacement = text.replacement(run)
     record.add("replacement", replacement.text)
@@ -211,12 +209,11 @@ def finish(
     return Compiled(ev.guards, replacement, artefact, text.binding)
 
 
-def graph_call(
-    ev: Evaluation, code: CodeType, text: Text, inputs: list[str], compile_graph: CompileGraph
-) -> list[str]:
+def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph) -> list[str]:
     """Lines that run the graph. If it raises, what it has done is undone and the frame runs as
     Python would, so that its own except clauses see the exception at its place."""
-    record, graph = report.current(), ev.graph.graph
+    record, ev, graph = report.current(), text.ev, text.ev.graph.graph
+    inputs = [text.read(t.source) for t in ev.graph.inputs if t.source is not None]
     graph.output(tuple(text.outputs))
     if graph.find_nodes(op="call_function", target=scaled_dot_product_attention):
         ev.guards.add("SDP", None, AMBIENT["SDP"].read())  # which kernel is chosen on tracing

@@ -5,21 +5,21 @@ what they read is guarded and what they must not do is refused. What they made o
 cut out, and becomes the two methods of a Function that calls nothing but torch.
 """
 
-from typing import TYPE_CHECKING, Any
+# ruff: noqa: I001  (imports fill their lines)
+
+from typing import Any
 
 import torch
 from torch import fx
+from torch.utils.checkpoint import checkpoint
 
-from . import data_model as model
-from . import frame_hook, polyfills
+from . import data_model as model, frame_hook, polyfills
 from .graph import version
-from .values import NONE, Tensor, Tuple, Value, const_bool, refuse
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluation as E
+from .calls import rule
+from .values import E, FALSE, NONE, TRUE, Tensor, Tuple, Value, const_bool, refuse
 
 
-def with_gradients(ev: "E", cls: Value, args: tuple[Value, ...]) -> Value:
+def with_gradients(ev: E, cls: Value, args: tuple[Value, ...]) -> Value:
     """`cls.apply(*args)`. Raises Unsupported where the methods do more than compute."""
     graph, nodes = ev.graph, ev.graph.graph.nodes
     given = [a for a in args if isinstance(a, Tensor)]
@@ -41,18 +41,52 @@ def with_gradients(ev: "E", cls: Value, args: tuple[Value, ...]) -> Value:
     inputs += [n for n in _read(made, []) if n not in {*made, *inputs}]
     saved = [n for n in _read(second, wanted) if n not in {*second, *incoming}]
     forward = _cut(first, inputs, [*map(_node, outs), *saved])
-    wanted += [None] * (len(inputs) - len(given))
-    backward = _cut(second, [*saved, *incoming], wanted)
+    backward = _cut(second, [*saved, *incoming], wanted + [None] * (len(inputs) - len(given)))
     fixed = [k for k, out in enumerate(outs) if out in constant]
     apply = _applied(cls.real.__name__, forward, backward, len(outs), fixed)
+    result = _instead(ev, made, operations, apply, inputs)
+    return result[0] if isinstance(out, Tensor) else Tuple(result)
+
+
+@rule(checkpoint)
+def _checkpoint(
+    ev: E, fn: Value, *args: Value, use_reentrant: Value = TRUE, **rest: Value
+) -> Value:
+    """Activation checkpointing: one node that calls it, on what `fn` made of the graph."""
+    same_draws = rest.pop("preserve_rng_state", TRUE) is TRUE
+    given, nodes = [a for a in args if isinstance(a, Tensor)], ev.graph.graph.nodes
+    old, before, operations = set(nodes), _writes(ev, given), ev.graph.operations
+    found = model.call(ev, fn, list(args), rest)
+    if not torch.is_grad_enabled():
+        return found
+    reached = use_reentrant is FALSE or any(t.fake.requires_grad for t in given)
+    if _writes(ev, given) != before or not reached or not isinstance(found, Tensor | Tuple):
+        refuse("a checkpoint of more than computation, or of what needs no gradient")
+    made = [n for n in nodes if n not in old and n.op != "placeholder"]
+    inputs = [n for n in _read(made, []) if n not in made]
+    outs = [found] if isinstance(found, Tensor) else model.unpack(ev, found)
+    body = _cut(made, inputs, list(map(_node, outs)))
+
+    def apply(*tensors: Any) -> Any:
+        return plainly(body.forward, *tensors, use_reentrant=False, preserve_rng_state=same_draws)
+
+    result = _instead(ev, made, operations, apply, inputs)
+    return result[0] if isinstance(found, Tensor) else Tuple(result)
+
+
+plainly = checkpoint.__wrapped__  # type: ignore[attr-defined]  # without torch._dynamo
+
+
+def _instead(ev: E, made: list[fx.Node], before: int, apply: Any, inputs: Any) -> list[Value]:
+    """The results of one node in the place of those made since there were `before` operations."""
     for node in reversed(made):
-        graph.graph.erase_node(node)
-    graph.operations = operations
-    result = graph.call(ev, apply, [graph.known[id(n.meta["val"])] for n in inputs])
-    return model.unpack(ev, result)[0] if isinstance(out, Tensor) else result
+        ev.graph.graph.erase_node(node)
+    ev.graph.operations = before
+    known = [ev.graph.known[id(n.meta["val"])] for n in inputs]
+    return model.unpack(ev, ev.graph.call(ev, apply, known))
 
 
-def _writes(ev: "E", given: list[Tensor]) -> tuple[int, int]:
+def _writes(ev: E, given: list[Tensor]) -> tuple[int, int]:
     """How many objects and how often tensors from outside were written."""
     fakes = [t.fake for t in (*given, *ev.graph.inputs)]
     versions = (version(fake) - ev.graph.versions.get(id(fake), 0) for fake in fakes)

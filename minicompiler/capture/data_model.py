@@ -10,23 +10,20 @@ direct calls such as `list.append(x, 1)` all take the same way.
 import operator
 from collections import OrderedDict, abc, deque
 from collections.abc import Callable
+from contextlib import nullcontext
 from enum import EnumType
 from types import FunctionType, UnionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..errors import Unsupported
 from . import attributes
-from .facts import signature
+from .facts import ARRAY, numpy, signature
 from .frame_hook import MISSING, type_lookup
-from .values import ABSENT, NONE, Const, Dict, Generator, Iterator
-from .values import Method, Obj, Raised, Sequence, Set, Slice, Tensor, Tuple, Value, View
-from .values import const_bool, constant, describe, is_fixed, new_exception, python_value
-from .values import refuse
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluation as E
+from .values import ABSENT, E, NONE, Const, Dict, Generator, Iterator, Method, Obj, Raised, Sequence
+from .values import Set, Slice, Tensor, Tuple, Value, View, const_bool, constant, describe, is_fixed
+from .values import new_exception, python_value, refuse
 
 # symbol -> the name of the operator, and that of the other operand's
 COMPARE = {"<": ("lt", "gt"), "<=": ("le", "ge"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
@@ -37,7 +34,7 @@ OPERATORS = COMPARE | {symbol: (name, f"r{name}") for symbol, name in zip(SYMBOL
 
 
 # ---------------------------------------------------------------- calls
-def special(ev: "E", v: Value, name: str) -> Value | None:
+def special(ev: E, v: Value, name: str) -> Value | None:
     """A special method bound to `v`, looked up on the class only."""
     raw, source = attributes.class_attribute(ev, v, v.cls, name)
     if raw is MISSING or raw is None:
@@ -50,7 +47,7 @@ ANSWERS = dict(bool=bool, len=int, hash=int, int=int, float=float, str=str, repr
 ANSWERS = {f"__{name}__": cls for name, cls in ANSWERS.items()} | {"__init__": type(None)}
 
 
-def call_special(ev: "E", v: Value, name: str, *args: Value) -> Value | None:
+def call_special(ev: E, v: Value, name: str, *args: Value) -> Value | None:
     """None where the class has no such method."""
     found = special(ev, v, name)
     return None if found is None else answered(name, call(ev, found, list(args), {}))
@@ -67,37 +64,40 @@ def answered(name: str, found: Value) -> Value:
     return found
 
 
-def call_method(ev: "E", v: Value, name: str, *args: Value) -> Value:
+def call_method(ev: E, v: Value, name: str, *args: Value) -> Value:
     return call(ev, attributes.getattr_(ev, v, name), list(args), {})
 
 
-def inlined(ev: "E", function: Callable[..., Any], *args: Value) -> Value:
+def inlined(ev: E, function: Callable[..., Any], *args: Value) -> Value:
     return call(ev, ev.wrap(function, None), list(args), {})
 
 
-def call(ev: "E", fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     from . import calls
 
     return calls.call(ev, fn, args, kwargs)
 
 
 # ---------------------------------------------------------------- operators
-def attempt(ev: "E", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def attempt(ev: E, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Run a pure function of Python now; what it raises, the program raises."""
     try:
         return fn(*args, **kwargs)
     except (Raised, Unsupported):  # of the evaluator, which `fn` has called
         raise
+    except FloatingPointError:
+        refuse("numpy warns")
     except Exception as error:
         made = new_exception(type(error), *[ev.wrap(a, None) for a in error.args])
         raise Raised(ev, made) from None
 
 
-def fold(ev: "E", fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
-    return ev.wrap_fresh(attempt(ev, fn, *args, **kwargs))
+def fold(ev: E, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
+    with numpy.errstate(all="raise") if numpy else nullcontext():
+        return ev.wrap_fresh(attempt(ev, fn, *args, **kwargs))
 
 
-def unary(ev: "E", op: Callable[[Any], Any], method: str, v: Value) -> Value:
+def unary(ev: E, op: Callable[[Any], Any], method: str, v: Value) -> Value:
     if isinstance(v, Tensor):
         return ev.graph.call(ev, op, [v])
     if isinstance(v, Const):
@@ -105,7 +105,7 @@ def unary(ev: "E", op: Callable[[Any], Any], method: str, v: Value) -> Value:
     return call_special(ev, v, method) or refuse(f"bad operand type for unary {method}")
 
 
-def binary(ev: "E", symbol: str, a: Value, b: Value, inplace: bool = False) -> Value:
+def binary(ev: E, symbol: str, a: Value, b: Value, inplace: bool = False) -> Value:
     """Arithmetic and comparison."""
     name, reflected = OPERATORS[symbol]
     op, compares = getattr(operator, f"__{name}__"), symbol in COMPARE
@@ -123,6 +123,8 @@ def binary(ev: "E", symbol: str, a: Value, b: Value, inplace: bool = False) -> V
         if asked or (compares and symbol not in ("==", "!=")):
             refuse(f"{symbol} of a tensor and {describe(other)}")
     if isinstance(a, Const) and isinstance(b, Const):
+        if inplace and a.cls is ARRAY:
+            refuse("writes to an array of numpy")
         return fold(ev, op, a.value, b.value)
     if isinstance(a.real, str | bytes) and symbol == "%":
         return call_special(ev, a, "__mod__", b) or NONE
@@ -141,12 +143,11 @@ def binary(ev: "E", symbol: str, a: Value, b: Value, inplace: bool = False) -> V
     refuse(f"{describe(a)} {symbol} {describe(b)}")  # C asks in more ways: numbers, sequences
 
 
-def first_answer(ev: "E", tries: list[tuple[Value, str, Value]]) -> Value | None:
+def first_answer(ev: E, tries: list[tuple[Value, str, Value]]) -> Value | None:
     """What the first method returns that is not NotImplemented; None if there is none."""
     for of, method, other in tries:
-        if isinstance(of, Tensor):
-            continue
-        if isinstance(of, Const) and type(type_lookup(of.cls, method)) is not FunctionType:
+        plain = isinstance(of, Const) and type(type_lookup(of.cls, method)) is not FunctionType
+        if plain or isinstance(of, Tensor):
             continue  # a literal's own operator knows literals only
         found = call_special(ev, of, method, other)
         if found is not None and found.real is not NotImplemented:
@@ -158,25 +159,25 @@ def has_operator(v: Value, name: str) -> bool:
     return any(type_lookup(v.cls, f"__{n}__") is not MISSING for n in (name, f"r{name}"))
 
 
-def python_of(ev: "E", v: Value) -> Any:
+def python_of(ev: E, v: Value) -> Any:
     """`v`, read to the bottom, as a fresh Python object; ABSENT if it holds more than constants."""
     read_all(ev, v)
     return constant(v)
 
 
-def read(ev: "E", v: Value) -> list[Value]:
+def read(ev: E, v: Value) -> list[Value]:
     """What iteration over a container gives."""
     if isinstance(v, Dict):
         return v.keys(ev)
     return v.read(ev) if isinstance(v, Sequence | View) else []
 
 
-def read_all(ev: "E", v: Value) -> None:
+def read_all(ev: E, v: Value) -> None:
     for item in v.values(ev) if isinstance(v, Dict) else read(ev, v):
         read_all(ev, item)
 
 
-def identical(ev: "E", a: Value, b: Value) -> bool:
+def identical(ev: E, a: Value, b: Value) -> bool:
     if a is b:
         return True
     if isinstance(a, Const) and isinstance(b, Const):
@@ -196,7 +197,7 @@ def identical(ev: "E", a: Value, b: Value) -> bool:
     return a.real is not ABSENT and a.real is b.real
 
 
-def truth(ev: "E", v: Value) -> bool:
+def truth(ev: E, v: Value) -> bool:
     if isinstance(v, Const):
         return bool(v.value)
     if isinstance(v, Tensor):
@@ -207,16 +208,16 @@ def truth(ev: "E", v: Value) -> bool:
     return not sized or length(ev, v) != 0
 
 
-def length(ev: "E", v: Value) -> int:
+def length(ev: E, v: Value) -> int:
     return int(python_value(call_special(ev, v, "__len__") or refuse(f"len() of {describe(v)}")))
 
 
-def contains(ev: "E", of: Value, item: Value) -> bool:
+def contains(ev: E, of: Value, item: Value) -> bool:
     found = call_special(ev, of, "__contains__", item)
     return truth(ev, found or inlined(ev, abc.Sequence.__contains__, of, item))
 
 
-def getitem(ev: "E", of: Value, key: Value) -> Value:
+def getitem(ev: E, of: Value, key: Value) -> Value:
     if isinstance(of, Tensor):
         return ev.graph.call(ev, operator.getitem, [of, key])
     if isinstance(of, Const) or isinstance(of.real, type):
@@ -224,14 +225,14 @@ def getitem(ev: "E", of: Value, key: Value) -> Value:
     return call_special(ev, of, "__getitem__", key) or refuse(f"an item of {describe(of)}")
 
 
-def setitem(ev: "E", of: Value, key: Value, value: Value) -> None:
+def setitem(ev: E, of: Value, key: Value, value: Value) -> None:
     if isinstance(of, Tensor):
         ev.graph.call(ev, operator.setitem, [of, key, value], keep=True)
     elif call_special(ev, of, "__setitem__", key, value) is None:
         refuse(f"sets an item of {describe(of)}")
 
 
-def delitem(ev: "E", of: Value, key: Value) -> None:
+def delitem(ev: E, of: Value, key: Value) -> None:
     call_special(ev, of, "__delitem__", key) or refuse(f"deletes an item of {describe(of)}")
 
 
@@ -242,7 +243,7 @@ def make_slice(*parts: Value) -> Value:
 
 
 # ---------------------------------------------------------------- iteration
-def iter_(ev: "E", v: Value) -> Value:
+def iter_(ev: E, v: Value) -> Value:
     if isinstance(v, Iterator | Generator):
         return v
     if isinstance(v.real, EnumType):
@@ -254,7 +255,7 @@ def iter_(ev: "E", v: Value) -> Value:
     refuse(f"iterates over {describe(v)}")  # who asks decides what the error says
 
 
-def native_iter(ev: "E", v: Value, way: Any = iter) -> Value:
+def native_iter(ev: E, v: Value, way: Any = iter) -> Value:
     """`__iter__` of the builtin containers, of ranges and text; with `reversed` their other way."""
     of: Any = v.of if isinstance(v, View) else v
     items: Any = of.contents if isinstance(of, Sequence) else of.real
@@ -285,7 +286,7 @@ def native_iter(ev: "E", v: Value, way: Any = iter) -> Value:
 BASES: Any = (tuple, list, deque, set, frozenset, OrderedDict)
 
 
-def next_(ev: "E", it: Value) -> Value | None:
+def next_(ev: E, it: Value) -> Value | None:
     """The next item, or None at the end."""
     try:
         if isinstance(it, Iterator):
@@ -300,7 +301,7 @@ def next_(ev: "E", it: Value) -> Value | None:
     return found if found is not None else refuse(f"advances {describe(it)}")
 
 
-def send(ev: "E", it: Value, value: Value, error: Obj | None = None) -> Value:
+def send(ev: E, it: Value, value: Value, error: Obj | None = None) -> Value:
     """generator.send or .throw; raises StopIteration into the program at the end."""
     from .frame import Handled, Yielded
 
@@ -326,7 +327,7 @@ def send(ev: "E", it: Value, value: Value, error: Obj | None = None) -> Value:
     except Raised as raised:
         it.finished = True
         if raised.value.cls is StopIteration and raised.value is not error:
-            ev.throw(RuntimeError, "generator raised StopIteration")
+            raise Raised(ev, late()) from None
         raise
     finally:
         it.running, it.started = False, True
@@ -337,12 +338,16 @@ def send(ev: "E", it: Value, value: Value, error: Obj | None = None) -> Value:
     ev.throw(StopIteration, *([] if constant(found_value) is None else [found_value]))
 
 
-def stop_value(ev: "E", exception: Obj) -> Value:
+def late() -> Obj:
+    return new_exception(RuntimeError, "generator raised StopIteration")
+
+
+def stop_value(ev: E, exception: Obj) -> Value:
     args = exception.fields["args"]
     return args.at(ev, 0) if isinstance(args, Tuple) and len(args) else NONE
 
 
-def unpack(ev: "E", v: Value) -> list[Value]:
+def unpack(ev: E, v: Value) -> list[Value]:
     """All items of an iterable."""
     if isinstance(v, Sequence) and type_lookup(v.cls, "__iter__") in NATIVE_ITERS:
         return v.read(ev)
@@ -358,7 +363,7 @@ def unpack(ev: "E", v: Value) -> list[Value]:
 NATIVE_ITERS = (list.__iter__, tuple.__iter__)
 
 
-def mapping_items(ev: "E", v: Value, plain: Any = dict.__iter__) -> list[tuple[Value, Value]]:
+def mapping_items(ev: E, v: Value, plain: Any = dict.__iter__) -> list[tuple[Value, Value]]:
     """What CPython takes from a mapping: of a dict its items, unless its class says more about them
     in Python and does not keep `plain` for its iterator."""
     ways = [type_lookup(v.cls, name) for name in ("__iter__", "keys", "__getitem__")]
@@ -376,7 +381,7 @@ def text(v: Value) -> str:
     return str.__str__(found) if isinstance(found, str) else refuse("a name that is no string")
 
 
-def format_(ev: "E", v: Value, convert: Any, spec: Value) -> Value:
+def format_(ev: E, v: Value, convert: Any, spec: Value) -> Value:
     if convert is not None:
         v = call(ev, ev.wrap(convert, None), [v], {})
     if isinstance(v, Const):
@@ -391,7 +396,7 @@ def format_(ev: "E", v: Value, convert: Any, spec: Value) -> Value:
 LEGACY_TENSOR = type(torch.FloatTensor)
 
 
-def is_instance(ev: "E", v: Value, classes: Value) -> bool:
+def is_instance(ev: E, v: Value, classes: Value) -> bool:
     cls = classes.real
     if isinstance(cls, UnionType):
         classes = Tuple(map(ev.wrap_fresh, cls.__args__))
@@ -408,7 +413,7 @@ def is_instance(ev: "E", v: Value, classes: Value) -> bool:
     return issubclass(v.cls, cls) if v.real is ABSENT else isinstance(v.real, cls)
 
 
-def exception(ev: "E", v: Value) -> Obj:
+def exception(ev: E, v: Value) -> Obj:
     """An exception object from what `raise` was given."""
     if isinstance(v.real, type) and issubclass(v.real, BaseException):
         v = call(ev, v, [], {})
@@ -417,13 +422,14 @@ def exception(ev: "E", v: Value) -> Obj:
     return v
 
 
-def import_(ev: "E", space: Dict, name: str, level: Value, names: Value) -> Value:
+def import_(f: Any, name: str, level: Value, names: Value) -> Value:
     """Only modules that are loaded already: an import runs code."""
     import importlib.util
     import sys
 
-    full = importlib.util.resolve_name("." * level.real + name, space.real.get("__package__"))
+    full = importlib.util.resolve_name("." * level.real + name, f.space.real.get("__package__"))
     wanted = full if names is not NONE and constant(names) is not None else full.partition(".")[0]
     if full not in sys.modules or wanted not in sys.modules:
         refuse(f"imports {full}", "import it at the top of the file")
-    return ev.wrap(sys.modules[wanted], None)
+    found: Value = f.ev.wrap(sys.modules[wanted], None)
+    return found

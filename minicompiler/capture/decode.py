@@ -110,6 +110,12 @@ class Code:
             after.append(index + 1)
         return after
 
+    def raises(self, index: int) -> bool:
+        """Does what begins here always end in `raise`?"""
+        while (inst := self.instructions[index]).target < 0 and inst.opname not in ENDS:
+            index += 1
+        return inst.opname == "RAISE_VARARGS"
+
     @cached_property
     def loops(self) -> list[range]:
         """Outermost loops, from where each is entered to its last jump back; overlapping ones count

@@ -8,11 +8,13 @@ their sources before the graph runs; effects come after it, in program order.
 # ruff: noqa: I001  (imports fill their lines)
 
 import functools
+from itertools import islice
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from types import CellType, ClassMethodDescriptorType, CodeType, FunctionType, MappingProxyType
 from types import MethodType, ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+from weakref import ref
 
 import torch
 
@@ -20,21 +22,19 @@ from ..errors import Unsupported
 from . import binding, guards
 from .attributes import METHOD_DESCRIPTORS
 from .calls import POLYFILLS
+from .facts import ARRAY
 from .frame_hook import own_dict
 from .side_effects import Call
 from .source import Const as ConstSource, Source
-from .values import ABSENT, Cell, Const, Dict, Function, Generator, Iterator, Lazy, List, Method
+from .values import ABSENT, E, Cell, Const, Dict, Function, Generator, Iterator, Lazy, List, Method
+from .values import Obj, Set, Slice, Stepped, Tensor, Tuple, Value, View, constant, describe
+from .values import is_literal, refuse
 from .values.containers import dict_type
-from .values import Obj, Set, Slice, Stepped, Tensor, Tuple, Value, View, constant, describe, refuse
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluation
 
 
 def skipped(it: Any, n: int) -> Any:
     """A fresh iterator, n items further."""
-    for _ in range(n):
-        next(it)
+    next(islice(it, n, n), None)
     return it
 
 
@@ -50,7 +50,7 @@ class Text(guards.Text):
     """The text of a replacement: `lines` before the graph read each path once; `after` it comes
     what is built from its outputs."""
 
-    def __init__(self, ev: "Evaluation", vector: Sequence[str]) -> None:
+    def __init__(self, ev: E, vector: Sequence[str]) -> None:
         super().__init__(vector, {"G": ev.f_globals}, {})
         self.ev = ev
         self.binding = binding.of(ev.guards)
@@ -83,12 +83,13 @@ class Text(guards.Text):
             self.kept.append(v)
             self.made[id(v)] = self._make(v)
             while self.cells and not self.building:
-                cell = self.cells.pop()
-                assert cell.content is not None
+                cell: Any = self.cells.pop()
                 self.after.append(f"{self.value(cell)}.cell_contents = {self.value(cell.content)}")
         return self.made[id(v)]
 
     def outside(self, v: Value | Lazy) -> str:
+        if isinstance(v.real, ARRAY) and isinstance(v, Const):
+            raise Unbuildable(v.born, "an array of numpy leaves the graph")
         by_reference = v.source is None or isinstance(v, Const) or isinstance(v.source, ConstSource)
         return self.const(v.real) if by_reference else self.read(cast(Source, v.source))
 
@@ -97,8 +98,7 @@ class Text(guards.Text):
             return self.outputs.setdefault(v.node, f"t{len(self.outputs)}")
         if v.real is not ABSENT:
             return self.outside(v)
-        assert isinstance(v, Obj), v
-        return self._new(v)
+        return self._new(cast(Obj, v))
 
     def _new(self, v: Obj) -> str:
         kind = v.cls.__name__.lower()  # no name of guards.Text has a "_" inside
@@ -116,9 +116,8 @@ class Text(guards.Text):
             self.after += [line.replace("{}", name, 1) for line in fill or []]
         if v.attributes is not None and not isinstance(v, Cell):
             for key, value in v.attributes.pairs():
-                self.after.append(
-                    f"{self.const(own_dict)}({name})[{self.value(key)}] = {self.value(value)}"
-                )
+                item = f"{self.const(own_dict)}({name})[{self.value(key)}]"
+                self.after.append(f"{item} = {self.value(value)}")
         return name
 
     def items(self, items: Any) -> str:
@@ -133,6 +132,18 @@ class Text(guards.Text):
             return self.const(FunctionType(code, self.ev.f_globals))
         cells = f"({', '.join(closure)},)"
         return f"{self.const(FunctionType)}({self.const(code)}, G, None, None, {cells})"
+
+    def call(self, of: Call) -> str:
+        named = "".join(f"{name}={self.value(x)}, " for name, x in of.kwargs.items())
+        return f"{self.value(of.function)}({self.items(of.args)}{named})"
+
+    def ask(self, call: Call, answer: Any, otherwise: str) -> None:
+        """Call a function under lru_cache, but for the call that capture has made; `otherwise`:
+        where it does not answer as then."""
+        first, kind = self.const([answer]), guards.KINDS["EQUALS" if is_literal(answer) else "ID"]
+        self.lines.append(f"answer = {first}.pop() if {first} else {self.call(call)}")
+        holds = kind.holds("answer", kind.keep(answer), self)
+        self.lines.append(f"if not ({holds}): return {otherwise}")
 
     # ---------------------------------------------------------------- effects
     def effects(self) -> None:
@@ -204,11 +215,8 @@ def build_cell(t: Text, v: Cell) -> Built:
 
 def build_function(t: Text, v: Function) -> Built:
     cells = f"({t.items(v.closure)})" if v.closure else "None"
-    space = t.value(v.globals)
-    text = (
-        f"{t.const(FunctionType)}({t.const(v.code)}, {space}, {v.name!r}.rpartition('.')[2], "
-        f"{t.value(v.defaults)}, {cells})"
-    )
+    parts = [t.const(v.code), t.value(v.globals), repr(v.name.rpartition(".")[2])]
+    text = f"{t.const(FunctionType)}({', '.join([*parts, t.value(v.defaults), cells])})"
     fill = [f"{{}}.__qualname__ = {v.name!r}"] if "." in v.name else []
     if constant(v.kwdefaults) is not None:
         fill.append(f"{{}}.__kwdefaults__ = {t.value(v.kwdefaults)}")
@@ -269,13 +277,15 @@ def build_object(t: Text, v: Obj) -> Built:
     if v.cls is functools.partial:
         func, args, keywords = (t.value(v.fields[n]) for n in ("func", "args", "keywords"))
         return "", f"{cls}({func}, *{args}, **{keywords})", None
+    if v.cls is ref:
+        return "", f"{cls}({t.value(v.fields['of'])})", None
     if issubclass(v.cls, BaseException):
         made = f"{t.const(BaseException)}.__new__({cls}, *{t.value(v.fields['args'])})"
         rest = {n: x for n, x in v.fields.items() if n != "args"}
         if issubclass(v.cls, StopIteration | OSError | SyntaxError | SystemExit):
             made = f"{cls}(*{t.value(v.fields['args'])})"
         return made, "", [f"{{}}.{n} = {t.value(x)}" for n, x in rest.items()]
-    if type(v) is not Obj or v.cls in POLYFILLS.values():
+    if type(v) is not Obj or v.cls in POLYFILLS.values() or issubclass(v.cls, property):
         raise Unbuildable(v.born, f"{describe(v)} leaves the graph")
     fill = [set_slot(t, "{}", name, value) for name, value in v.fields.items()]
     return f"{t.const(object)}.__new__({cls})", "", fill
@@ -294,17 +304,14 @@ BUILDERS |= {Generator: build_generator}
 def replay(t: Text, of: Obj | Call) -> None:
     """The lines that bring an outside object into its final state."""
     if isinstance(of, Call):
-        named = "".join(f"{name}={t.value(x)}, " for name, x in of.kwargs.items())
-        t.after.append(f"{t.value(of.function)}({t.items(of.args)}{named})")
+        t.after.append(t.call(of))
         return
     if isinstance(of, Dict):
         replay_dict(t, of)
     name = t.value(of) if of.written or not isinstance(of, Dict) else ""
     if isinstance(of, Cell):
-        if of.content is None:
-            t.after.append(f"del {name}.cell_contents")
-        else:
-            t.after.append(f"{name}.cell_contents = {t.value(of.content)}")
+        content = f"{name}.cell_contents"
+        t.after.append(f"{content} = {t.value(of.content)}" if of.content else f"del {content}")
     elif isinstance(of, List | Set) and of.changed:
         items = t.items(of.items.values() if isinstance(of, Set) else of.contents)
         base = next(b for b in (list, deque, set) if issubclass(of.cls, b))

@@ -18,12 +18,13 @@ import torch
 
 from ..settings import config
 from . import source as sources
+from .facts import ARRAY
 from .frame import Frame
 from .frame_hook import MISSING, trust, type_lookup
 from .graph import CapturedGraph
-from .side_effects import Effects
+from .side_effects import Call, Effects
 from .source import ClassAttr, Item, ItemAs, Source, TypeOf, field
-from .values import ABSENT, FALSE, NONE, TRUE, FIXED, Cell, Const, Dict, Function, Generator, Lazy
+from .values import ABSENT, FALSE, FIXED, NONE, TRUE, Cell, Const, Dict, Function, Generator, Lazy
 from .values import List, Method, Obj, Raised, Set, Slice, Tuple, Value, is_fixed, is_literal
 from .values import new_exception, refuse, trusted
 
@@ -44,6 +45,7 @@ class Evaluation:
         self.frames: list[Frame] = []
         self.generators: list[Generator] = []
         self.differentiates_twice = False  # has code been met that asks for it?
+        self.cached: list[tuple[Call, Any]] = []  # calls under lru_cache, and their answers
         self.memo: dict[int, Value] = {}
         self.kept: list[Any] = []  # keeps ids in `memo` valid
         self.spaces: dict[int, Dict] = {}
@@ -98,6 +100,8 @@ class Evaluation:
         """The value of an object that evaluation has just made: nobody else can change it."""
         if not is_literal(real) and id(real) not in self.memo and not is_fixed(real):
             self.fresh.add(id(real))
+            if type(real) is ARRAY:
+                real.flags.writeable = False
         return self.wrap(real, None)
 
     def _wrap_new(self, real: Any, source: Source | None) -> Value:
@@ -107,6 +111,8 @@ class Evaluation:
             self.assume("TENSOR", source, real)
             return self.graph.input(real, source)
         cls = type(real)
+        if cls is ARRAY and source is None:
+            return Const(real)
         if is_fixed(real) or cls in (FunctionType, MethodType):
             if source is not None:
                 self.assume(*identity(real, source))
@@ -156,10 +162,8 @@ class Evaluation:
             return Tuple(lazy, cls).outside(real, source)
         return List(deque(lazy, getattr(real, "maxlen", None)), cls).outside(real, source)
 
-    def wrap_cell(self, real: Any, source: Source | None) -> Cell:
-        found = self.wrap(real, source if source is not None else sources.Const(real))
-        assert isinstance(found, Cell)
-        return found
+    def wrap_cell(self, real: Any, source: Source | None) -> Any:
+        return self.wrap(real, source if source is not None else sources.Const(real))
 
     # ---------------------------------------------------------------- dictionaries from outside
     def globals_of(self, real: dict[str, Any], source: Source | None) -> Dict:
@@ -220,7 +224,10 @@ class Evaluation:
     def class_source(self, cls: Value, name: str) -> Source | None:
         """Where a class look-up of `name` is read again; None for classes taken as they are."""
         if cls.source is None or trusted(cls.real.__module__):
-            trust(cls.real, name, type_lookup(cls.real, name))
+            found = type_lookup(cls.real, name)
+            if type(found) is int and cls.real.__flags__ & 1 << 9:  # it may count something
+                return ClassAttr(sources.Const(cls.real), name)
+            trust(cls.real, name, found)
             return None
         return ClassAttr(cls.source, name)
 

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import itertools
 import struct
+import sys
 import types
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -62,6 +63,9 @@ class Pin:
 
 
 NoneType = type(None)
+numpy: Any = sys.modules.get("numpy")  # torch brings it where it is installed
+NUMBERS: Any = (numpy.number, numpy.bool_) if numpy else ()
+ARRAY: Any = numpy.ndarray if numpy else NoneType
 ATOMS: tuple[type, ...] = (int, bool, str, bytes, NoneType, types.EllipsisType)
 ATOMS += (types.NotImplementedType, torch.dtype, torch.layout, torch.memory_format, torch.device)
 
@@ -80,6 +84,8 @@ def signature(value: Any) -> Any:
         return cls, frozenset(map(signature, value))
     if cls in (range, slice):
         return cls, tuple(map(signature, (value.start, value.stop, value.step)))
+    if issubclass(cls, NUMBERS):
+        return cls, value.tobytes()
     return (cls, value) if cls in ATOMS else (cls, Pin(value))
 
 
@@ -114,7 +120,7 @@ class Literal:
     @classmethod
     def of(cls, value: Any) -> "Literal":
         """Raises Unsupported for what has no constant form (a subclass of int, an object)."""
-        if type(value) not in CONSTANTS:
+        if type(value) not in CONSTANTS and not isinstance(value, NUMBERS):
             raise Unsupported(f"a {type(value).__name__} cannot be guarded as a constant")
         return cls(signature(value), value)
 
@@ -198,10 +204,8 @@ def function_modes() -> tuple[Any, ...]:
 
 
 saved_hooks = functools.partial(torch._C._autograd._top_saved_tensors_default_hooks, False)
-SDP_FLAGS = [
-    getattr(torch._C, f"_get_{kind}_sdp_enabled")
-    for kind in ("flash", "math", "mem_efficient", "cudnn")
-]
+SDP_KERNELS = "flash math mem_efficient cudnn".split()
+SDP_FLAGS = [getattr(torch._C, f"_get_{kind}_sdp_enabled") for kind in SDP_KERNELS]
 AMBIENT = {
     "GRAD_MODE": Ambient(torch.is_grad_enabled),
     "INFERENCE": Ambient(torch.is_inference_mode_enabled),

@@ -1,14 +1,13 @@
 """One frame under evaluation: stack, locals, cells, and the loop over its instructions."""
 
+# ruff: noqa: I001  (imports fill their lines)
+
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from ..errors import Unsupported
 from .decode import Code, Instruction, decode, parameters
-from .values import Cell, Const, Dict, Function, Lazy, Obj, Raised, Tuple, Value, refuse
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluation
+from .values import E, Cell, Const, Dict, Function, Lazy, Obj, Raised, Tuple, Value, refuse
 
 LOCALS: Any = lambda: locals()  # given other parameters, it binds them
 
@@ -25,9 +24,7 @@ class Yielded(Value):
 
 
 class Frame:
-    def __init__(
-        self, ev: "Evaluation", code: CodeType, space: Dict, closure: tuple[Cell, ...]
-    ) -> None:
+    def __init__(self, ev: E, code: CodeType, space: Dict, closure: tuple[Cell, ...]) -> None:
         self.ev, self.space, self.closure = ev, space, closure
         self.code: Code = decode(code)
         self.stack: list[Value] = []

@@ -9,20 +9,19 @@ tensors in order of first use. Invariant: every node's meta has "val" (a fake or
 
 import operator
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import fx
+from torch.fx.node import map_aggregate
 
 from ..errors import Unsupported
 from ..symbolic.fake import FakeMode
 from . import data_model as model
+from .facts import NUMBERS
 from .source import Source
-from .values import ABSENT, Const, Dict, Generator, Iterator, List, Sequence, Slice, Tensor, Tuple
-from .values import Value, constant, describe, python_value, refuse
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluation as E
+from .values import ABSENT, E, Const, Dict, Generator, Iterator, List, Sequence, Slice, Tensor
+from .values import Tuple, Value, constant, describe, python_value, refuse
 
 
 class Watching(FakeMode):  # type: ignore[no-untyped-call]
@@ -49,6 +48,7 @@ class CapturedGraph:
         last = self.inputs[-1].node if self.inputs else self.graph._root
         with self.graph.inserting_after(last):
             node = self.graph.placeholder(name)
+        node.target = node.name  # unlike any other
         # In inference mode a fake that is none counts writes; outside it, one that is refuses them.
         with torch.inference_mode(real.is_inference() and not torch.is_inference_mode_enabled()):
             fake = self.mode.fake(real)
@@ -60,7 +60,7 @@ class CapturedGraph:
         return made
 
     def call(
-        self, ev: "E", target: Any, args: Iterable[Value], kwargs: Any = None, keep: bool = False
+        self, ev: E, target: Any, args: Iterable[Value], kwargs: Any = None, keep: bool = False
     ) -> Value:
         """Run `target` (a function, or the name of a tensor method) on fakes and record it. What
         returns no tensor is a constant and leaves no node, unless `keep` says that it acts."""
@@ -85,7 +85,7 @@ class CapturedGraph:
         self.operations += 1
         return self.result(ev, node, out)
 
-    def result(self, ev: "E", node: fx.Node, out: Any) -> Value:
+    def result(self, ev: E, node: fx.Node, out: Any) -> Value:
         """The value of a call's result; parts of a tuple become getitem nodes."""
         if isinstance(out, torch.Tensor):
             if (known := self.known.get(id(out))) is not None:
@@ -103,12 +103,12 @@ class CapturedGraph:
             items.append(self.result(ev, item, part))
         return (List if isinstance(out, list) else Tuple)(items, type(out))
 
-    def argument(self, ev: "E", v: Value) -> Any:
+    def argument(self, ev: E, v: Value) -> Any:
         """A value as an argument of a node."""
         if isinstance(v, Tensor):
-            return v.node
+            return refuse("a value made inside of one node") if v.node._erased else v.node
         if isinstance(v, Const):
-            return v.value
+            return map_aggregate(v.value, PLAIN)
         if isinstance(v, Sequence | Iterator | Generator):
             items = [self.argument(ev, i) for i in model.unpack(ev, v)]
             return tuple(items) if isinstance(v, Tuple) else items
@@ -122,6 +122,10 @@ class CapturedGraph:
     def mutated(self) -> list[Tensor]:
         """Inputs that the graph writes."""
         return [t for t in self.inputs if version(t.fake) != self.versions[id(t.fake)]]
+
+
+# numbers of numpy as torch's operators take them
+PLAIN: Any = lambda value: value.item() if isinstance(value, NUMBERS) else value
 
 
 def version(t: torch.Tensor) -> int:

@@ -176,9 +176,7 @@ KINDS: dict[str, Kind] = {
     ),
     "OVERLAPS": Kind(  # expected: (sources of tensors, which of them share memory, where)
         6,
-        lambda x, e, scope: (
-            f"{scope.const(facts.overlaps)}(({_reads(e[0], scope)})) == {scope.const(e[1])}"
-        ),
+        lambda x, e, s: f"{s.const(facts.overlaps)}(({_reads(e[0], s)})) == {s.const(e[1])}",
         lambda e: (tuple(e[0]), frozenset(e[1])),
         lambda e, v: (f"shared memory only as {sorted(e[1])} of {e[0]}", "something else"),
         lambda e: e[0],
@@ -211,14 +209,10 @@ class Text:
     """Python text under construction; a `Scope` for sources. Each path is read once, when first
     needed, into a variable."""
 
-    def __init__(
-        self, vector: Sequence[str], namespace: dict[str, Any], exact: dict[Source, Any]
-    ) -> None:
-        self.exact = exact  # types that guards before have made sure of
+    def __init__(self, vector: Sequence[str], namespace: dict[str, Any], exact: Any) -> None:
+        self.exact = exact  # source -> type that guards before have made sure of
         self.containers: dict[str, Any] = {}  # variables, and what builtin container they hold
-        self.parameters = {
-            name: f"L_{name if name.isidentifier() else i}" for i, name in enumerate(vector)
-        }
+        self.parameters = {n: f"L_{n if n.isidentifier() else i}" for i, n in enumerate(vector)}
         self.namespace = namespace  # globals of the text: G and what `const` was asked for
         self.constants: dict[int, str] = {}
         self.variables: dict[Source, str] = {}

@@ -12,13 +12,14 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from . import attributes
-from . import data_model as model
+import torch
+
+from . import attributes, data_model as model
 from .decode import FAST, VERSION, Instruction
 from .frame import Frame, Handled, Yielded
 from .polyfills import match_class
-from .values import NONE, NULL, TRUE, Cell, Const, Dict, Function, List, Obj, Raised, Set, Tuple
-from .values import Value, const_bool, new_exception, python_value, refuse
+from .values import NONE, NULL, TRUE, Cell, Const, Dict, Function, List, Raised, Set, Tensor, Tuple
+from .values import Value, const_bool, python_value, refuse
 
 Handler = Callable[[Frame, Instruction], Value | None]
 
@@ -179,16 +180,13 @@ def LOAD_SUPER_ATTR(f: Frame, inst: Instruction) -> None:
     callee(f, value) if inst.arg & 1 else f.push(value)
 
 
-def STORE_ATTR(f: Frame, inst: Instruction) -> None:
-    value, obj = f.popn(2)
-    attributes.setattr_(f.ev, obj, inst.argval, value)
-
-
+STORE_ATTR: Handler = lambda f, inst: attributes.setattr_(f.ev, f.pop(), inst.argval, f.pop())
 DELETE_ATTR: Handler = lambda f, inst: attributes.delattr_(f.ev, f.pop(), inst.argval)
 
 
 # ---------------------------------------------------------------- operators
-TO_BOOL, UNARY_NOT = tests(1, model.truth), tests(1, lambda ev, v: not model.truth(ev, v))
+TO_BOOL: Handler = lambda f, inst: f.push(const_bool(truth(f, f.pop())))
+UNARY_NOT = tests(1, lambda ev, v: not model.truth(ev, v))
 UNARY_NEGATIVE = pushes(1, lambda ev, v: model.unary(ev, operator.neg, "__neg__", v))
 UNARY_POSITIVE = pushes(1, lambda ev, v: model.unary(ev, operator.pos, "__pos__", v))
 UNARY_INVERT = pushes(1, lambda ev, v: model.unary(ev, operator.invert, "__invert__", v))
@@ -210,9 +208,7 @@ BINARY_SUBSCR = pushes(2, model.getitem)
 BINARY_SLICE = pushes(3, lambda ev, of, a, b: model.getitem(ev, of, model.make_slice(a, b, NONE)))
 STORE_SUBSCR = does(3, lambda ev, value, of, key: model.setitem(ev, of, key, value))
 DELETE_SUBSCR = does(2, model.delitem)
-STORE_SLICE = does(
-    4, lambda ev, value, of, a, b: model.setitem(ev, of, model.make_slice(a, b, NONE), value)
-)
+STORE_SLICE = does(4, lambda ev, v, of, *ab: model.setitem(ev, of, model.make_slice(*ab, NONE), v))
 
 
 def COMPARE_OP(f: Frame, inst: Instruction) -> None:
@@ -222,14 +218,12 @@ def COMPARE_OP(f: Frame, inst: Instruction) -> None:
     f.push(const_bool(model.truth(f.ev, found)) if as_bool else found)
 
 
-def IS_OP(f: Frame, inst: Instruction) -> None:
-    left, right = f.popn(2)
-    f.push(const_bool(model.identical(f.ev, left, right) != bool(inst.arg)))
+def or_not(holds: Callable[..., bool]) -> Handler:
+    return lambda f, inst: f.push(const_bool(holds(f.ev, *f.popn(2)) != bool(inst.arg)))
 
 
-def CONTAINS_OP(f: Frame, inst: Instruction) -> None:
-    item, of = f.popn(2)
-    f.push(const_bool(model.contains(f.ev, of, item) != bool(inst.arg)))
+IS_OP = or_not(model.identical)
+CONTAINS_OP = or_not(lambda ev, item, of: model.contains(ev, of, item))
 
 
 # ---------------------------------------------------------------- jumps
@@ -240,9 +234,9 @@ def JUMP_FORWARD(f: Frame, inst: Instruction) -> None:
 JUMP_BACKWARD = JUMP_BACKWARD_NO_INTERRUPT = JUMP_FORWARD
 
 
-def branch(test: Callable[[Any, Value], bool], on: bool, keep: bool = False) -> Handler:
+def branch(test: Callable[[Frame, Value], bool], on: bool, keep: bool = False) -> Handler:
     def handler(f: Frame, inst: Instruction) -> None:
-        if test(f.ev, f.stack[-1]) == on:
+        if test(f, f.stack[-1]) == on:
             f.index = inst.target
             if keep:
                 return
@@ -251,11 +245,26 @@ def branch(test: Callable[[Any, Value], bool], on: bool, keep: bool = False) -> 
     return handler
 
 
-is_none: Callable[[Any, Value], bool] = lambda ev, v: isinstance(v, Const) and v.value is None
-POP_JUMP_IF_TRUE, POP_JUMP_IF_FALSE = branch(model.truth, on=True), branch(model.truth, on=False)
+def truth(f: Frame, value: Any) -> bool:
+    """What a branch is decided by. Of a tensor: whatever does not lead to `raise`. The graph checks
+    that the tensor says so; where it does not, Python runs the frame, and raises."""
+    jump = f.inst if f.inst.target >= 0 else f.code.instructions[f.index]
+    one = isinstance(value, Tensor) and value.fake.numel() == 1 and value.fake.is_cpu
+    if one and jump.target > 0:
+        on = "TRUE" in jump.opname
+        for side, answer in ((jump.target, not on), (jump.index + 1, on)):
+            if f.code.raises(side):
+                holds = value if answer else f.ev.graph.call(f.ev, torch.logical_not, [value])
+                f.ev.graph.call(f.ev, torch._assert_async, [holds])
+                return answer
+    return model.truth(f.ev, value)
+
+
+is_none: Callable[[Frame, Value], bool] = lambda f, v: isinstance(v, Const) and v.value is None
+POP_JUMP_IF_TRUE, POP_JUMP_IF_FALSE = branch(truth, on=True), branch(truth, on=False)
 POP_JUMP_IF_NONE, POP_JUMP_IF_NOT_NONE = branch(is_none, on=True), branch(is_none, on=False)
-JUMP_IF_TRUE_OR_POP = branch(model.truth, on=True, keep=True)
-JUMP_IF_FALSE_OR_POP = branch(model.truth, on=False, keep=True)
+JUMP_IF_TRUE_OR_POP = branch(truth, on=True, keep=True)
+JUMP_IF_FALSE_OR_POP = branch(truth, on=False, keep=True)
 
 
 GET_ITER = GET_YIELD_FROM_ITER = pushes(1, model.iter_)
@@ -298,15 +307,11 @@ def BUILD_CONST_KEY_MAP(f: Frame, inst: Instruction) -> None:
     build_dict(f, model.unpack(f.ev, keys), values)
 
 
-def BUILD_SLICE(f: Frame, inst: Instruction) -> None:
-    start, stop, *step = f.popn(inst.arg)
-    f.push(model.make_slice(start, stop, step[0] if step else NONE))
-
-
+BUILD_SLICE = building(lambda parts: model.make_slice(*[*parts, NONE][:3]))
 BUILD_STRING = building(lambda parts: Const("".join(map(model.text, parts))))
 
 
-CONVERSIONS = {0: None, 1: str, 2: repr, 3: ascii}
+CONVERSIONS: dict[int, Any] = {0: None, 1: str, 2: repr, 3: ascii}
 
 
 def FORMAT_VALUE(f: Frame, inst: Instruction) -> None:
@@ -348,8 +353,7 @@ def MAP_ADD(f: Frame, inst: Instruction) -> None:
 
 def DICT_MERGE(f: Frame, inst: Instruction) -> None:
     mapping = f.pop()
-    into = f.stack[-inst.arg]
-    assert isinstance(into, Dict)
+    into: Any = f.stack[-inst.arg]
     for key, value in model.mapping_items(f.ev, mapping):
         if into.get(f.ev, key) is not None:
             refuse("a keyword argument given twice")
@@ -409,11 +413,7 @@ def CALL_FUNCTION_EX(f: Frame, inst: Instruction) -> None:
 INTRINSICS_1: dict[str, Callable[..., Value]] = {
     "INTRINSIC_UNARY_POSITIVE": lambda ev, v: model.unary(ev, operator.pos, "__pos__", v),
     "INTRINSIC_LIST_TO_TUPLE": lambda ev, v: Tuple(model.unpack(ev, v)),
-    "INTRINSIC_STOPITERATION_ERROR": lambda ev, v: (
-        v
-        if v.cls is not StopIteration
-        else new_exception(RuntimeError, "generator raised StopIteration")
-    ),
+    "INTRINSIC_STOPITERATION_ERROR": lambda ev, v: model.late() if v.cls is StopIteration else v,
 }
 
 
@@ -435,7 +435,7 @@ def attach(made: Value, flag: int, part: Value) -> None:
 
 def MAKE_FUNCTION(f: Frame, inst: Instruction) -> None:
     code = f.pop().real
-    made = Function(code, f.space, code.co_qualname, NONE, NONE, ())
+    made = Function(code, f.space, code.co_qualname)
     for flag in (8, 4, 2, 1):
         if VERSION < (3, 13) and inst.arg & flag:
             attach(made, flag, f.pop())
@@ -448,11 +448,7 @@ def SET_FUNCTION_ATTRIBUTE(f: Frame, inst: Instruction) -> None:
     f.push(made)
 
 
-def IMPORT_NAME(f: Frame, inst: Instruction) -> None:
-    level, names = f.popn(2)
-    f.push(model.import_(f.ev, f.space, inst.argval, level, names))
-
-
+IMPORT_NAME: Handler = lambda f, inst: f.push(model.import_(f, inst.argval, *f.popn(2)))
 IMPORT_FROM: Handler = lambda f, inst: f.push(attributes.getattr_(f.ev, f.stack[-1], inst.argval))
 
 
@@ -493,16 +489,14 @@ def RERAISE(f: Frame, inst: Instruction) -> None:
 
 
 def PUSH_EXC_INFO(f: Frame, inst: Instruction) -> None:
-    exception = f.pop()
-    assert isinstance(exception, Obj)
+    exception: Any = f.pop()
     f.stack += [Handled(f.ev.handled), exception]
     f.ev.handled = exception
 
 
 def POP_EXCEPT(f: Frame, inst: Instruction) -> None:
-    previous = f.pop()
-    assert isinstance(previous, Handled)
-    f.ev.handled = previous.previous
+    handled: Any = f.pop()
+    f.ev.handled = handled.previous
 
 
 def CHECK_EXC_MATCH(f: Frame, inst: Instruction) -> None:
@@ -549,6 +543,4 @@ def MATCH_CLASS(f: Frame, inst: Instruction) -> None:
     f.push(model.inlined(f.ev, match_class, subject, cls, Const(inst.arg), names))
 
 
-HANDLERS: dict[str, Handler] = {
-    name: found for name, found in list(globals().items()) if name.isupper() and callable(found)
-}
+HANDLERS: dict[str, Handler] = {n: h for n, h in [*vars().items()] if n.isupper() and callable(h)}

@@ -176,10 +176,7 @@ def apply_without_grad(cls: Any, *args: Any) -> Any:
     """autograd.Function.apply where no input needs a gradient: its forward, inlined."""
     with torch.no_grad():
         out = Context((False,) * len(args)).forward(cls, args)
-    for arg in args:
-        if out is arg:
-            return out.view_as(out)
-    return out
+    return out.view_as(out) if any(out is arg for arg in args) else out
 
 
 def forward_and_backward(cls: Any, needs: tuple[bool, ...], *args: Any) -> Any:

@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, dataclass_transform
+from weakref import ref
 
 from .frame_hook import MISSING, own_dict, type_lookup
 
@@ -86,10 +87,8 @@ class Source:
 
     def python(self, scope: Scope) -> str:
         """An expression that reads the value; raises where the path no longer exists."""
-        texts = {
-            name: scope.read(part) if isinstance(part, Source) else scope.const(part)
-            for name, part in self.fields.items()
-        }
+        of: Any = lambda part: scope.read(part) if isinstance(part, Source) else scope.const(part)
+        texts = {name: of(part) for name, part in self.fields.items()}
         reader = scope.const(self.reader)
         return self.text.format(self, all=", ".join(texts.values()), reader=reader, **texts)
 
@@ -241,6 +240,13 @@ class DictKey(Step):
     position: int
     reader = staticmethod(key_at)
     shown = "list({0.of!r})[{0.position}]"
+
+
+class Answer(Step):
+    """What a weak reference refers to (None once it has died) or a ContextVar holds."""
+
+    reader = staticmethod(lambda of: of() if isinstance(of, ref) else of.get())
+    shown = "{0.of!r}()"
 
 
 class TypeOf(Step):

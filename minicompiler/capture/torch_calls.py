@@ -7,25 +7,19 @@ of torch (modules, optimizers, distributions) is inlined like the user's own.
 # ruff: noqa: I001  (imports fill their lines)
 
 from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch._ops import OpOverload, OpOverloadPacket
 
 from ..symbolic.fake import Fake
-from . import attributes
-from . import custom_function
-from . import data_model as model
-from . import polyfills
+from . import attributes, custom_function, data_model as model, frame_hook, polyfills
 from . import source as sources
 from .calls import PURE, REFUSED_CALLS, Rule, found_in, rule
 from .frame_hook import MISSING, trust, type_lookup
-from .values import ABSENT, FALSE, NONE, TRUE, Const, Dict, Function, Method, Sequence, Tensor
+from .values import ABSENT, E, FALSE, NONE, TRUE, Const, Dict, Function, Method, Sequence, Tensor
 from .values import Value, const_bool, python_value, refuse
-
-if TYPE_CHECKING:
-    from .evaluator import Evaluation as E
 
 # Modules whose Python functions are nodes too.
 FUNCTIONAL = ("torch.functional", "torch.nn.functional", "torch._lowrank", "torch.nn._VF")
@@ -72,7 +66,7 @@ is_shared lu dim_order refine_names align_to rename index_put_ __contains__ __ab
 __pos__ __invert__ __len__ __itruediv__""".split()
 
 
-def call_operator(ev: "E", real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def call_operator(ev: E, real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
     name = getattr(real, "__name__", str(real))
     method = getattr(real, "__objclass__", None) is not None
     if method or getattr(real, "__module__", None) == "torch._tensor":
@@ -93,7 +87,7 @@ requires_grad is_leaf itemsize nbytes names is_nested is_mkldnn is_xpu is_xla T 
 imag""".split()
 
 
-def tensor_attribute(ev: "E", v: Tensor, name: str) -> Value:
+def tensor_attribute(ev: E, v: Tensor, name: str) -> Value:
     if name in ("is_leaf", "grad_fn"):
         known_as_leaf(v)
     if name in PROPERTIES:
@@ -123,7 +117,7 @@ def known_as_leaf(v: Tensor) -> None:
         refuse("asks how an input was computed")
 
 
-def tensor_grad(ev: "E", v: Tensor) -> Value:
+def tensor_grad(ev: E, v: Tensor) -> Value:
     if v.source is None and v.fake.requires_grad:
         refuse("the .grad of a computed tensor")
     if v.grad is None and v.source is not None:
@@ -137,7 +131,7 @@ def ambient(name: str, setter: Any, getter: Any) -> None:
     PURE.add(getter)
 
     @rule(setter)
-    def set_(ev: "E", *args: Value) -> None:
+    def set_(ev: E, *args: Value) -> None:
         key = (name, *map(python_value, args[:-1]))
         ev.ambient.setdefault(key, (setter, getter(*key[1:])))
         ev.ambient_now[key] = python_value(args[-1])
@@ -154,7 +148,7 @@ ambient("autocast cache", torch.set_autocast_cache_enabled, torch.is_autocast_ca
 rule(torch.autocast_increment_nesting, torch.autocast_decrement_nesting)(lambda ev: Const(1))
 
 
-for _reader in (torch.from_numpy, torch.from_file, torch.frombuffer):
+for _reader in (torch.from_file, torch.frombuffer):
     REFUSED_CALLS[_reader] = ("makes a tensor of memory that the graph does not know", "")
 REFUSED_CALLS[torch._C._InferenceMode] = ("enters inference mode", "use torch.no_grad()")
 STATE = """_are_functorch_transforms_active _is_torch_function_mode_enabled _get_cudnn_enabled
@@ -201,14 +195,14 @@ def one_hot(x: torch.Tensor, num_classes: int) -> torch.Tensor:
 
 
 @rule(F.one_hot)
-def _one_hot(ev: "E", x: Value, num_classes: Value = FALSE) -> Value:
+def _one_hot(ev: E, x: Value, num_classes: Value = FALSE) -> Value:
     if not isinstance(x, Tensor) or x.fake.dtype != torch.int64 or python_value(num_classes) <= 0:
         refuse("F.one_hot without a number of classes", "give it num_classes")
     return ev.graph.call(ev, one_hot, [x, num_classes])
 
 
 @rule(vars(torch.autograd.Function)["apply"].__func__)
-def _function_apply(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value:
+def _function_apply(ev: E, cls: Value, *args: Value, **kwargs: Value) -> Value:
     if kwargs or any(isinstance(a, Sequence | Dict) for a in args):
         refuse(f"these arguments of {cls.real.__name__}.apply")
     needs = any(isinstance(a, Tensor) and a.fake.requires_grad for a in args)
@@ -220,6 +214,7 @@ def _function_apply(ev: "E", cls: Value, *args: Value, **kwargs: Value) -> Value
 def disabled(real: Any) -> str | None:
     """Why a Python function is not to be inlined, if so."""
     if real in DISABLED or getattr(real, "_torchdynamo_disable", False):
+        frame_hook.skip(real.__code__, calls=True)
         return f"{real.__qualname__} is marked to run eagerly"
     if real.__module__ in NEVER_INLINED:
         return f"{real.__module__}.{real.__qualname__} runs eagerly"

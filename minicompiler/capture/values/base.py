@@ -8,17 +8,18 @@ after the graph. An `Obj` without is new: it is built only if it escapes.
 import enum
 import sys
 import types
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
 
 import torch
 
 from ...errors import Unsupported
-from ..facts import ATOMS
+from ..facts import ATOMS, NUMBERS, numpy
 from ..source import Source
 
 if TYPE_CHECKING:
-    from ..evaluator import Evaluation as E
+    from ..evaluator import Evaluation
 
+E: TypeAlias = "Evaluation"
 
 TRUSTED = frozenset(sys.stdlib_module_names) | {"torch", "minicompiler", "typing_extensions"}
 # Not "test": CPython's own tests are user code like any other.
@@ -29,13 +30,7 @@ def trusted(module: str | None) -> bool:
     return module is not None and module.partition(".")[0] in TRUSTED and module != "__main__"
 
 
-class Absent(enum.Enum):
-    """`ABSENT`: there is no real object, no such attribute, no such item."""
-
-    ABSENT = 0
-
-
-ABSENT = Absent.ABSENT
+ABSENT: Any = object()  # there is no real object, no such attribute, no such item
 
 LITERALS = (*ATOMS, float, complex, range)
 
@@ -44,7 +39,7 @@ def is_literal(real: object) -> bool:
     """Immutable, without identity worth keeping, equal by value: evaluated as itself."""
     if isinstance(real, slice):
         return all(map(is_literal, (real.start, real.stop, real.step)))
-    return type(real) in LITERALS or isinstance(real, enum.Enum)
+    return type(real) in LITERALS or isinstance(real, (enum.Enum, *NUMBERS))
 
 
 class Value:
@@ -59,7 +54,7 @@ class Value:
         """A fresh Python object, if this is made of constants, functions and types only."""
         raise NotConstant
 
-    def force(self, ev: "E") -> "Value":
+    def force(self, ev: E) -> "Value":
         """This, read and guarded."""
         return self
 
@@ -139,14 +134,14 @@ class Lazy(Value):
     def __init__(self, real: Any, source: Source | None) -> None:
         self.real, self.source = real, source
 
-    def force(self, ev: "E") -> Value:
+    def force(self, ev: E) -> Value:
         return ev.wrap(self.real, self.source)
 
 
 class Raised(Exception):
     """A Python exception of the evaluated program. `value` is the exception object."""
 
-    def __init__(self, ev: "E", value: Obj) -> None:
+    def __init__(self, ev: E, value: Obj) -> None:
         if ev.handled not in (None, value, value.fields.get("__context__")):
             if value.raised or not value.is_new:
                 refuse("raises an exception again while another is handled")
@@ -190,6 +185,7 @@ FIXED: tuple[type, ...] = (type, types.ModuleType, types.BuiltinFunctionType, ty
 FIXED += (types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType)
 FIXED += (types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType)
 FIXED += (staticmethod, classmethod, property)
+FIXED += (type(numpy.sqrt), type(numpy.prod)) if numpy else ()
 
 
 def is_fixed(real: Any) -> bool:

@@ -1,18 +1,18 @@
 """Tuples, lists, dicts, sets, slices: contents are values, outside ones are read lazily."""
 
+# ruff: noqa: I001  (imports fill their lines)
+
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
 from ..frame_hook import type_lookup
 from ..source import Const as ConstSource
 from ..source import Source, keys_of
-from .base import ABSENT, NULL, Const, Lazy, NotConstant, Obj, Tensor, Value, is_literal, refuse
-
-if TYPE_CHECKING:
-    from ..evaluator import Evaluation as E
+from .base import ABSENT, E, NULL, Const, Lazy, NotConstant, Obj, Tensor, Value, is_literal, refuse
 
 
 class Sequence(Obj):
@@ -26,11 +26,11 @@ class Sequence(Obj):
         self.contents: Any = deque(items, self.maxlen) if queue else list(items)
         self.changed = 0
 
-    def read(self, ev: "E") -> list[Value]:
+    def read(self, ev: E) -> list[Value]:
         """All items; what was not read yet is guarded now."""
         return [self.at(ev, i) for i in range(len(self.contents))]
 
-    def at(self, ev: "E", i: int) -> Value:
+    def at(self, ev: E, i: int) -> Value:
         self.contents[i] = item = self.contents[i].force(ev)
         found: Value = item
         return found
@@ -58,7 +58,7 @@ class List(Sequence):
 
     kind = list
 
-    def touch(self, ev: "E") -> Any:
+    def touch(self, ev: E) -> Any:
         """The contents, to be changed."""
         ev.effects.touch(self)
         self.changed += 1
@@ -74,25 +74,18 @@ class Slice(Obj):
         return slice(*(p.constant() for p in self.fields.values()))
 
 
+@dataclass(frozen=True, slots=True)
 class Identity:
     """Dictionary key of an object that is equal only to itself."""
 
-    __slots__ = ("value", "key")
-
-    def __init__(self, value: Value, key: int) -> None:
-        self.value, self.key = value, key  # the value is kept alive, so its id stays its own
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and other.key == self.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
+    value: Value = field(compare=False)  # kept alive, so that its id stays its own
+    key: int
 
 
 HASHED_BY_ID = (object.__hash__, type.__hash__, type(len).__hash__)
 
 
-def key_of(v: Value) -> Any:
+def key_of(v: Value, ev: "E | None" = None) -> Any:
     """A hashable stand-in that is equal exactly when Python would call the keys equal."""
     if isinstance(v, Const):
         try:
@@ -102,7 +95,7 @@ def key_of(v: Value) -> Any:
         return v.value
     hashed = type_lookup(v.cls, "__hash__")
     if isinstance(v, Tuple) and hashed is tuple.__hash__:
-        return tuple(key_of(i) for i in v.contents)
+        return tuple(key_of(i, ev) for i in (v.read(ev) if ev else v.contents))
     if isinstance(v, Set) and v.cls is frozenset:
         return frozenset(v.items)
     if isinstance(v, Tensor) or (isinstance(v, Obj) and hashed in HASHED_BY_ID):
@@ -143,15 +136,15 @@ class Dict(Obj):
         self.owner: Obj | None = None  # whose attributes these are
 
     # ------------------------------------------------------------ reading
-    def get(self, ev: "E", key: Value) -> Value | None:
-        k = key_of(key)
+    def get(self, ev: E, key: Value) -> Value | None:
+        k = key_of(key, ev)
         if (found := self.items.get(k)) is None:
             return self._look_up(ev, key, k)
         value = found[1].force(ev)
         self.items[k] = (found[0], value)
         return value
 
-    def _look_up(self, ev: "E", key: Value, k: Any) -> Value | None:
+    def _look_up(self, ev: E, key: Value, k: Any) -> Value | None:
         if self.unread is None or key.real is ABSENT:
             return None  # a new object is in no outside dictionary
         raw = key.real
@@ -168,7 +161,7 @@ class Dict(Obj):
         self.items[k] = (key, value)
         return value
 
-    def list_all(self, ev: "E") -> None:
+    def list_all(self, ev: E) -> None:
         """From here on order and size matter: every key is guarded."""
         if self.unread is None:
             return
@@ -192,30 +185,30 @@ class Dict(Obj):
             raise NotConstant
         return {k.constant(): v.constant() for k, v in self.pairs()}
 
-    def keys(self, ev: "E") -> list[Value]:
+    def keys(self, ev: E) -> list[Value]:
         self.list_all(ev)
         self.items = {k: (key.force(ev), value) for k, (key, value) in self.items.items()}
         return [key.force(ev) for key, _ in self.pairs()]
 
-    def values(self, ev: "E") -> list[Value]:
+    def values(self, ev: E) -> list[Value]:
         return [v for v in (self.get(ev, k) for k in self.keys(ev)) if v is not None]
 
     # ------------------------------------------------------------ writing
-    def set(self, ev: "E", key: Value, value: Value) -> None:
+    def set(self, ev: E, key: Value, value: Value) -> None:
         ev.effects.touch(self)
-        k = key_of(key)
+        k = key_of(key, ev)
         self.stored[k] = None
         self.items[k] = (self.items[k][0] if k in self.items else key, value)
 
-    def delete(self, ev: "E", key: Value) -> Value | None:
+    def delete(self, ev: E, key: Value) -> Value | None:
         """The value that was there; None where there is no such key."""
         if (found := self.get(ev, key)) is not None:
             self.list_all(ev)  # a later store of this key comes last: order is ours from here on
-            k = key_of(key)
+            k = key_of(key, ev)
             self.rebuild(ev, {other: pair for other, pair in self.items.items() if other != k})
         return found
 
-    def rebuild(self, ev: "E", items: dict[Any, tuple[Value, Value]]) -> None:
+    def rebuild(self, ev: E, items: dict[Any, tuple[Value, Value]]) -> None:
         """Replace the contents, order included."""
         ev.effects.touch(self)
         self.items, self.changed = items, self.changed + 1
@@ -239,10 +232,10 @@ class View(Obj):
         super().__init__({"keys": KEYS, "values": VALUES, "items": ITEMS}[kind])
         self.of, self.kind = of, kind
 
-    def read(self, ev: "E") -> list[Value]:
+    def read(self, ev: E) -> list[Value]:
         return [self.shown(ev, key) for key in self.of.keys(ev)]
 
-    def shown(self, ev: "E", key: Value) -> Value:
+    def shown(self, ev: E, key: Value) -> Value:
         value = key if self.kind == "keys" else self.of.get(ev, key)
         assert value is not None
         return Tuple([key, value]) if self.kind == "items" else value
@@ -260,7 +253,7 @@ class Set(Obj):
         self.items = {k: known[k] for k in self.python}
         self.changed = 0
 
-    def change(self, ev: "E", act: Callable[[set[Any]], Any], more: dict[Any, Value]) -> Any:
+    def change(self, ev: E, act: Callable[[set[Any]], Any], more: dict[Any, Value]) -> Any:
         """`act` on the keys; `more` has the values of keys that are new."""
         ev.effects.touch(self)
         if not self.is_new and not self.changed:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ..facts import is_empty
 from ..source import Contents, Field, Source, field
 from ..source import closure as closure_source
-from .base import ABSENT, Obj, Value
+from .base import ABSENT, NONE, E, Obj, Value
 from .containers import Dict
 
 if TYPE_CHECKING:
-    from ..evaluator import Evaluation as E
     from ..frame import Frame
 
 
@@ -25,18 +24,17 @@ class Cell(Obj):
         self.was_read = real is ABSENT
         self.changed = False
 
-    def get(self, ev: "E") -> Value | None:
+    def get(self, ev: E) -> Value | None:
         if not self.was_read:
             self.was_read = True
             if not is_empty(self.real):
-                self.content = ev.wrap(
-                    self.real.cell_contents, self.source and Contents(self.source)
-                )
+                held = self.source and Contents(self.source)
+                self.content = ev.wrap(self.real.cell_contents, held)
             elif self.source is not None:
                 ev.assume("EMPTY_CELL", self.source, True)
         return self.content
 
-    def set(self, ev: "E", value: Value | None) -> None:
+    def set(self, ev: E, value: Value | None) -> None:
         ev.effects.touch(self)
         self.was_read = self.changed = True
         self.content = value
@@ -45,34 +43,27 @@ class Cell(Obj):
 class Function(Obj):
     """A Python function, outside (`real`) or made by evaluated code."""
 
-    def __init__(
-        self,
-        code: CodeType,
-        globals: Dict,
-        name: str,
-        defaults: Value,
-        kwdefaults: Value,
-        closure: tuple[Cell, ...],
-    ) -> None:
+    defaults: Value = NONE
+    kwdefaults: Value = NONE
+    annotations: Value | None = None
+    closure: tuple[Cell, ...] = ()
+
+    def __init__(self, code: CodeType, globals: Dict, name: str) -> None:
         super().__init__(FunctionType)
-        self.code, self.globals, self.name, self.closure = code, globals, name, closure
-        self.defaults, self.kwdefaults = defaults, kwdefaults
-        self.annotations: Value | None = None
+        self.code, self.globals, self.name = code, globals, name
 
     @staticmethod
-    def of(ev: "E", real: FunctionType, source: Source | None) -> "Function":
+    def of(ev: E, real: FunctionType, source: Source | None) -> "Function":
         """Code and defaults may be exchanged on a function: guarded, unless it is fixed."""
         if source is not None:
             ev.assume("ID", Field(source, "__code__"), real.__code__)
         space = ev.globals_of(real.__globals__, field(source, "__globals__"))
-        defaults = ev.wrap(real.__defaults__, field(source, "__defaults__"))
-        kwdefaults = ev.wrap(real.__kwdefaults__, field(source, "__kwdefaults__"))
-        cells = tuple(
-            ev.wrap_cell(cell, source and closure_source(source, i))
-            for i, cell in enumerate(real.__closure__ or ())
-        )
-        made = Function(real.__code__, space, real.__qualname__, defaults, kwdefaults, cells)
-        return made.outside(real, source)
+        made = Function(real.__code__, space, real.__qualname__).outside(real, source)
+        made.defaults = ev.wrap(real.__defaults__, field(source, "__defaults__"))
+        made.kwdefaults = ev.wrap(real.__kwdefaults__, field(source, "__kwdefaults__"))
+        for i, cell in enumerate(real.__closure__ or ()):
+            made.closure += (ev.wrap_cell(cell, source and closure_source(source, i)),)
+        return made
 
 
 class Method(Obj):

@@ -1,0 +1,40 @@
+"""What models do with numpy besides tensors: arithmetic on sizes, tables of constants.
+
+Numbers are literals. Arrays that evaluation makes of literals are literals too, which no program
+changes and which do not leave the graph; a tensor that is made of one is a copy.
+"""
+
+# ruff: noqa: I001  (imports fill their lines)
+
+from typing import Any
+
+import torch
+
+from . import data_model as model
+from .calls import PURE, rule
+from .facts import ARRAY, NUMBERS, numpy
+from .values import E, Const, Value, refuse
+
+NAMES = """float16 float32 float64 int8 uint8 int16 int32 int64 bool_ sqrt exp log log2 log10 power
+sin cos tanh ceil floor absolute maximum minimum add subtract multiply divide floor_divide sign
+remainder isnan isinf prod sum mean cumsum argmax argmin array asarray arange zeros ones full
+linspace concatenate stack outer tile repeat clip round reshape transpose expand_dims meshgrid"""
+PURE |= {getattr(numpy, name) for name in NAMES.split()} if numpy else set()
+
+
+def _made_of_data(maker: Any) -> None:
+    @rule(maker)
+    def make(ev: E, data: Value, *rest: Value, **named: Value) -> Value:
+        """A number or an array of numpy has its own dtype; anything else is torch's to read."""
+        if isinstance(data, Const) and isinstance(data.value, (ARRAY, *NUMBERS)):
+            known = torch.from_numpy(numpy.array(data.value))
+            data = ev.graph.call(ev, torch.clone, [ev.wrap_fresh(known)])
+            return ev.graph.call(ev, torch.as_tensor, [data, *rest], named)
+        parts = model.read(ev, data)
+        if maker is torch.from_numpy or any(isinstance(part.real, NUMBERS) for part in parts):
+            refuse("makes a tensor of what numpy holds elsewhere")
+        return ev.graph.call(ev, maker, [data, *rest], named)
+
+
+for _maker in (torch.tensor, torch.as_tensor, torch.asarray, torch.from_numpy):
+    _made_of_data(_maker)
