@@ -15,7 +15,7 @@ whatever the number of threads. A value is computed in the outermost loop that k
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -24,6 +24,7 @@ from ..ir import ops
 from ..ir.dtypes import DtypeHandler, visit
 from ..ir.nodes import POSITIONS, Computed, Reduction, Scatter
 from ..ir.ops import result_dtype
+from ..ir.plan import Kernel, KernelSource, Plan
 from ..settings import config
 from ..symbolic.expr import Expr, product, sym
 from ..symbolic.printing import to_c
@@ -33,11 +34,7 @@ from .cpp_loops import Axis, nest
 from .cpp_math import with_math
 from .cpp_ops import COMPARISONS, DIVISIONS, MEMORY, TYPES, conversion, expression, literal
 from .cpp_reduce import Accumulator
-from .source import KernelSource
 from .writer import Value, Writer
-
-if TYPE_CHECKING:
-    from ..schedule.plan import Kernel, Plan
 
 LANES = 32  # partial results of a row's reduction: four vectors of 8 floats hide the latency
 STRIP, LEAST_STRIP = 64, 8  # columns side by side
@@ -94,7 +91,7 @@ class CppWriter(Writer):
 
     types, printed, literal = TYPES, staticmethod(to_c), staticmethod(literal)
 
-    def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
+    def __init__(self, kernel: Kernel, plan: Plan) -> None:
         super().__init__(kernel, plan)
         # equal kernels have equal texts, so the names of buffers do not appear in it
         self.number = {node.name: k for k, node in enumerate(kernel.nodes)}

@@ -7,16 +7,13 @@ it are neighbours in memory for most of what the kernel reads and writes.
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ..ir import ops
 from ..ir.dtypes import Recorder, visit
 from ..ir.nodes import Index, Layout, Reduction, Scatter
+from ..ir.plan import Kernel
 from ..symbolic.expr import Expr, polynomial, product, sym
 from ..symbolic.ranges import Interval, index_range, simplify, unflattened
-
-if TYPE_CHECKING:
-    from ..schedule.plan import Kernel
 
 FEW = 16  # folding fewer elements is no work for a vector: take rows side by side
 
@@ -74,7 +71,7 @@ def stride(e: Expr, axis: Expr) -> int | None:
     return None if any(axis in atom.free for term in terms for atom in term) else step
 
 
-def nest(kernel: "Kernel", layouts: dict[str, Layout]) -> Nest:
+def nest(kernel: Kernel, layouts: dict[str, Layout]) -> Nest:
     """The loops of a kernel."""
     xs = [Axis(sym(f"i{d}"), size) for d, size in enumerate(kernel.ranges)]
     rs = [Axis(sym(f"j{d}"), size) for d, size in enumerate(kernel.folded)]
@@ -112,7 +109,7 @@ def _limits(axes: list[Axis]) -> dict[Expr, Interval]:
 
 
 def _accesses(
-    kernel: "Kernel", layouts: dict[str, Layout], xs: list[Axis], rs: list[Axis]
+    kernel: Kernel, layouts: dict[str, Layout], xs: list[Axis], rs: list[Axis]
 ) -> tuple[list[Access], int]:
     """Every access of the kernel, and its cost. What happens once a row weighs nothing."""
     index, folded = tuple(a.symbol for a in xs), tuple(a.symbol for a in rs)
@@ -130,7 +127,7 @@ def _accesses(
     return [replace(a, index=simplify(a.index, limits)) for a in accesses], cost
 
 
-def _clashing(kernel: "Kernel", layouts: dict[str, Layout], index: Index) -> set[Expr]:
+def _clashing(kernel: Kernel, layouts: dict[str, Layout], index: Index) -> set[Expr]:
     """The indices along which a Scatter that adds may meet one element more than once."""
     clashing = set[Expr]()
     for node in kernel.nodes:

@@ -16,7 +16,7 @@ and %; canonical expressions put contiguous dimensions together again, so no pas
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -25,14 +25,11 @@ from ..ir import ops
 from ..ir.dtypes import visit
 from ..ir.nodes import POSITIONS, Computed, Extern, Reduction, Scatter
 from ..ir.ops import result_dtype
+from ..ir.plan import Kernel, KernelSource, Plan
 from ..symbolic.expr import Expr, Symbol, product, sym
 from ..symbolic.printing import to_triton
 from ..symbolic.ranges import index_range, simplify, unflattened
-from .source import KernelSource
 from .writer import INFIX, Value, Writer, neutral
-
-if TYPE_CHECKING:
-    from ..schedule.plan import Kernel, Plan
 
 HEADER = """\
 import triton
@@ -97,7 +94,7 @@ class TritonWriter(Writer):
 
     types, printed, library = TYPES, staticmethod(to_triton), "helpers."
 
-    def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
+    def __init__(self, kernel: Kernel, plan: Plan) -> None:
         super().__init__(kernel, plan)
         self.body: list[str] = []
         self.depth = 1

@@ -11,14 +11,12 @@ import keyword
 import math
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..ir.nodes import Extern
-
-if TYPE_CHECKING:
-    from ..schedule.plan import Plan
+from ..ir.plan import Plan
 
 HEADER = """\
 import math
@@ -33,7 +31,7 @@ def call(args):
 TAKEN = {"args", "call", "math", "runtime", "torch", *keyword.kwlist}
 
 
-def emit(plan: "Plan", flat: dict[str, Any]) -> str:
+def emit(plan: Plan, flat: dict[str, Any]) -> str:
     """The module. Its kernels are not in it: the loader puts them beside `call` by name."""
     return HEADER + "".join(f"    {line}\n" for line in _Writer(plan, flat).lines())
 
@@ -41,7 +39,7 @@ def emit(plan: "Plan", flat: dict[str, Any]) -> str:
 class _Writer:
     """One handler for each kind of flat step, named as the step."""
 
-    def __init__(self, plan: "Plan", flat: dict[str, Any]) -> None:
+    def __init__(self, plan: Plan, flat: dict[str, Any]) -> None:
         self.plan, self.flat = plan, flat
         self.names = [f"{name}_" if name in TAKEN else name for name in flat["names"]]
 

@@ -3,19 +3,16 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..errors import Unsupported
 from ..ir.dtypes import visit
 from ..ir.nodes import NEUTRAL, Index
+from ..ir.plan import Kernel, KernelSource, Plan
 from ..symbolic.expr import Expr, as_expr
 from ..symbolic.ranges import Interval, simplify
-from .source import KernelSource
-
-if TYPE_CHECKING:
-    from ..schedule.plan import Kernel, Plan
 
 # ops that both languages write as a sign between operands
 INFIX = dict(
@@ -63,7 +60,7 @@ class Writer:
     index: Index = ()  # those of the kernel's nodes, in the symbols of the text
     folded: Index = ()
 
-    def __init__(self, kernel: "Kernel", plan: "Plan") -> None:
+    def __init__(self, kernel: Kernel, plan: Plan) -> None:
         self.kernel, self.layouts = kernel, plan.program.layouts()
         self.layouts |= {node.name: node.layout for node in kernel.nodes}
         self.nodes = {node.name: node for node in kernel.nodes}

@@ -10,21 +10,18 @@ inputs and raise the same errors.
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..ir.plan import KernelSource, Plan
 from . import autograd, build, extension, python_runtime, triton
 from .plan import flatten
 from .python_runtime import Flat
 
-__all__ = ["bind", "flatten", "load", "tensor_guard"]
+__all__ = ["bind", "flatten", "load"]
 
 if TYPE_CHECKING:
     from ..aot.signature import Signature
-    from ..codegen.source import KernelSource
-    from ..schedule.plan import Plan
 
 
-def load(
-    plan: "Plan", sources: "Sequence[KernelSource]", flat: dict[str, Any], wrapper: str
-) -> Flat:
+def load(plan: Plan, sources: Sequence[KernelSource], flat: dict[str, Any], wrapper: str) -> Flat:
     """Something that runs `plan`.
 
     Raises NoCompiler, BuildFailed and DiskFull (all Unsupported) where kernels cannot be built.

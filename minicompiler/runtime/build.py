@@ -17,17 +17,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 
 from ..errors import Unsupported, warn_once
+from ..ir.plan import KernelSource
 from ..report import record
 from ..settings import config
 from . import store
-
-if TYPE_CHECKING:
-    from ..codegen.source import KernelSource
 
 MAC = sys.platform == "darwin"
 COMPILE_SECONDS = 600.0  # a compiler that needs longer hangs
@@ -163,7 +160,7 @@ def build(
     return store.fetch(kind, key, f"{name}.so", make)
 
 
-def compile_cpp(sources: "Sequence[KernelSource]") -> dict[str, NativeKernel]:
+def compile_cpp(sources: Sequence[KernelSource]) -> dict[str, NativeKernel]:
     """Each kernel by its name. Raises NoCompiler, BuildFailed, DiskFull."""
     if not sources:
         return {}
@@ -182,7 +179,7 @@ def compile_cpp(sources: "Sequence[KernelSource]") -> dict[str, NativeKernel]:
     }
 
 
-def _units(sources: "Sequence[KernelSource]") -> "list[list[KernelSource]]":
+def _units(sources: Sequence[KernelSource]) -> list[list[KernelSource]]:
     """Equal shares by length of text: at least two kernels each, as starting a compiler costs
     half as much as a kernel does."""
     units: list[list[KernelSource]] = [[] for _ in range(min(_threads(), (len(sources) + 1) // 2))]
@@ -199,7 +196,7 @@ def _threads() -> int:
     return config.compile_threads or cores
 
 
-def _unit_text(unit: "Sequence[KernelSource]") -> str:
+def _unit_text(unit: Sequence[KernelSource]) -> str:
     # a namespace each: two kernels may define the same helper functions
     return "\n".join(f"namespace unit_{s.name} {{\n{s.text}\n}}" for s in unit)
 

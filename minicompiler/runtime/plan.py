@@ -17,24 +17,22 @@ then constants. Steps, and what an argument of a call may be:
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 
 from ..errors import Unsupported
+from ..ir import plan as steps
 from ..ir.nodes import BufferRef, Computed, Layout
+from ..ir.plan import KernelSource
 from ..symbolic.expr import Expr
-
-if TYPE_CHECKING:
-    from ..codegen.source import KernelSource
-    from ..schedule import plan as steps
 
 Flat: TypeAlias = dict[str, Any]
 
 NAMES = torch.dtype, torch.device, torch.layout, torch.memory_format
 
 
-def flatten(plan: "steps.Plan", sources: "Sequence[KernelSource]") -> Flat:
+def flatten(plan: steps.Plan, sources: Sequence[KernelSource]) -> Flat:
     """The flat plan. Raises Unsupported for what it cannot say."""
     return _Flattener(plan, sources).flat()
 
@@ -42,7 +40,7 @@ def flatten(plan: "steps.Plan", sources: "Sequence[KernelSource]") -> Flat:
 class _Flattener:
     """One handler for each kind of step, named as the step."""
 
-    def __init__(self, plan: "steps.Plan", sources: "Sequence[KernelSource]") -> None:
+    def __init__(self, plan: steps.Plan, sources: Sequence[KernelSource]) -> None:
         self.plan, self.program = plan, plan.program
         self.sources = list(sources)
         self.kernels = {source.name: k for k, source in enumerate(sources)}
@@ -87,20 +85,20 @@ class _Flattener:
 
     # ------------------------------------------------------------------------------------- steps
 
-    def Alloc(self, step: "steps.Alloc") -> None:
+    def Alloc(self, step: steps.Alloc) -> None:
         layout = step.layout
         self.steps.append(["alloc", self.new(step.name), layout.device, flat_layout(layout)])
 
-    def Reuse(self, step: "steps.Reuse") -> None:
+    def Reuse(self, step: steps.Reuse) -> None:
         old = self.memory(step.old)
         self.steps.append(["reuse", self.new(step.name), old, flat_layout(step.layout)])
 
-    def Launch(self, step: "steps.Launch") -> None:
+    def Launch(self, step: steps.Launch) -> None:
         kernel = self.kernels[step.kernel.name]
         registers = list(map(self.memory, step.args))
         self.steps.append(["launch", kernel, registers, len(step.kernel.mutated)])
 
-    def Call(self, step: "steps.Call") -> None:
+    def Call(self, step: steps.Call) -> None:
         extern = step.extern
         written = extern.out_variant
         schema = (written or extern.target)._schema
@@ -123,7 +121,7 @@ class _Flattener:
         name, overload = schema.name, schema.overload_name
         self.steps.append(["call", name, overload, arguments, made, expected])
 
-    def Free(self, step: "steps.Free") -> None:
+    def Free(self, step: steps.Free) -> None:
         self.steps.append(["free", self.memory(step.name)])
 
     # --------------------------------------------------------------------------------- arguments

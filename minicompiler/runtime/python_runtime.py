@@ -7,15 +7,13 @@ import contextlib
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from torch.autograd import profiler
 
+from ..ir.plan import KernelSource
 from .build import NativeKernel
-
-if TYPE_CHECKING:
-    from ..codegen.source import KernelSource
 
 Flat: TypeAlias = Callable[[list[Any]], list[Any]]
 
@@ -60,7 +58,7 @@ def named(name: str) -> AbstractContextManager[Any]:
     return torch.profiler.record_function(name) if recording else contextlib.nullcontext()
 
 
-def launcher(kernel: NativeKernel, source: "KernelSource") -> Callable[..., None]:
+def launcher(kernel: NativeKernel, source: KernelSource) -> Callable[..., None]:
     """`kernel` as a function of tensors. Raises IndexError where a check fails."""
     pointers_type = ctypes.c_void_p * len(source.args)
 

@@ -6,12 +6,10 @@ of its content; what Triton makes of it lies in Triton's own cache.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..ir.plan import KernelSource
 from . import store
-
-if TYPE_CHECKING:
-    from ..codegen.source import KernelSource
 
 THREADS = 32  # in a warp
 
@@ -51,7 +49,7 @@ class Launcher:
         return [compiled.function, blocks, THREADS * about.num_warps, about.shared]
 
 
-def load(source: "KernelSource") -> Launcher:
+def load(source: KernelSource) -> Launcher:
     def write(folder: Path) -> None:
         (folder / "kernel.py").write_text(source.text)
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..ir.nodes import Computed, Index, Reduction, Scatter, variables
+from ..ir.plan import Kernel
 from ..symbolic.expr import product
 from .fusion import Group, Node
-from .plan import Kernel
 from .spaces import Space
 
 AGAIN = 4  # what costs no more is computed again in a later pass, rather than kept

@@ -13,9 +13,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from ..ir.nodes import Extern, Layout, Program, Scatter, references
+from ..ir.plan import Alloc, Call, Free, Kernel, Launch, Reuse, Step
 from .fusion import Group
 from .kernels import overwriting
-from .plan import Alloc, Call, Free, Kernel, Launch, Reuse, Step
 
 Action = Kernel | Extern
 

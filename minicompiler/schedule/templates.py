@@ -6,11 +6,11 @@ from dataclasses import replace
 import torch
 
 from ..ir.nodes import BufferRef, Extern, Pointwise
+from ..ir.plan import Kernel
 from ..settings import config
 from ..symbolic.ranges import simplify
 from .fusion import Group
 from .kernels import kernel
-from .plan import Kernel
 from .spaces import Space, joined
 
 aten = torch.ops.aten

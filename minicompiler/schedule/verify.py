@@ -4,9 +4,9 @@ from ..errors import InternalError
 from ..ir import ops
 from ..ir.dtypes import Recorder, visit
 from ..ir.nodes import Layout, Reduction, Scatter, references
+from ..ir.plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
 from ..symbolic.expr import Expr
 from ..symbolic.ranges import simplify
-from .plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
 from .spaces import Space
 
 

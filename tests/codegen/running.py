@@ -7,11 +7,10 @@ import torch
 from torch import Tensor
 
 from minicompiler import codegen, runtime, schedule
-from minicompiler.codegen.source import KernelSource
 from minicompiler.decompositions import decompose
 from minicompiler.ir.nodes import BufferRef, Computed, Layout, Pointwise, Program
+from minicompiler.ir.plan import KernelSource, Launch, Plan
 from minicompiler.lowering import KNOWN, lower
-from minicompiler.schedule import Launch, Plan
 from minicompiler.settings import overriding
 from minicompiler.symbolic.expr import as_expr, product
 from tests.lowering.tracing import duplicate, trace

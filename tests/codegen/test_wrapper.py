@@ -5,12 +5,11 @@ import math
 import pytest
 import torch
 
-from minicompiler.codegen.source import KernelSource
 from minicompiler.codegen.wrapper import emit
 from minicompiler.errors import Unsupported
 from minicompiler.ir.nodes import BufferRef, Computed, Extern, Layout, Pointwise, Program
+from minicompiler.ir.plan import Alloc, Call, Free, Kernel, KernelSource, Launch, Plan, Reuse
 from minicompiler.runtime import flatten
-from minicompiler.schedule.plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
 from minicompiler.symbolic.expr import as_expr, product
 
 aten = torch.ops.aten

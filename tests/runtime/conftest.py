@@ -6,10 +6,9 @@ import pytest
 import torch
 
 from minicompiler import runtime
-from minicompiler.codegen.source import KernelSource
 from minicompiler.codegen.wrapper import emit
 from minicompiler.ir.nodes import BufferRef, Computed, Extern, Layout, Pointwise, Program
-from minicompiler.schedule.plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
+from minicompiler.ir.plan import Alloc, Call, Free, Kernel, KernelSource, Launch, Plan, Reuse
 from minicompiler.symbolic.expr import Expr, as_expr, product
 
 CPU = torch.device("cpu")

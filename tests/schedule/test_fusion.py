@@ -14,8 +14,9 @@ from minicompiler.errors import InternalError
 from minicompiler.ir import ops
 from minicompiler.ir.evaluate import evaluate
 from minicompiler.ir.nodes import Computed, Pointwise, Reduction
+from minicompiler.ir.plan import Launch
 from minicompiler.report.record import Record, recording
-from minicompiler.schedule import Launch, verify_plan
+from minicompiler.schedule import verify_plan
 from minicompiler.schedule.spaces import Space, joined, permutation, refined
 from minicompiler.symbolic.expr import as_expr, sym
 from tests.codegen.running import (

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minicompiler.ir import ops
-from minicompiler.schedule import Alloc, Call, Free, Launch, Reuse
+from minicompiler.ir.plan import Alloc, Call, Free, Launch, Reuse
 from tests.codegen.running import generated, outputs, planned, pointwise, program
 
 aten = torch.ops.aten

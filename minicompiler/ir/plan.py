@@ -1,4 +1,6 @@
-"""What a schedule is: steps in order, each an allocation, a launch, a call or an end of life."""
+"""The last form of a program: steps in order, each an allocation, a launch, a call or an end of
+life; and the text of each kernel.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -6,8 +8,8 @@ from typing import TypeAlias
 
 import torch
 
-from ..ir.nodes import Computed, Extern, Layout, Program, Reduction, references
 from ..symbolic.expr import Expr
+from .nodes import Computed, Extern, Layout, Program, Reduction, references
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,3 +157,22 @@ class Plan:
 
 def _is_reserve(layout: Layout) -> bool:
     return layout.dtype == torch.uint8 and layout.ndim == 1 and layout.numel == 0
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """The text of one kernel, complete and readable, and how to call it.
+
+    `args`: the buffers in the order of the kernel's parameters, by the names that the text was
+    written for; a launch passes its own buffers in this order (`Launch.args`), as equal kernels
+    share one text. `checks[k - 1]` is the message of the IndexError for return value k.
+
+    C++:  extern "C" int64_t NAME(void** buffers)
+    Base pointers are data pointers; a layout's offset is part of the index expressions, as sizes
+    are: numbers in the text.
+    """
+
+    name: str
+    text: str
+    args: tuple[str, ...]
+    checks: tuple[str, ...] = ()
