@@ -18,12 +18,12 @@ from torch import Tensor, fx
 from torch._ops import OpOverload
 
 from ..errors import InternalError, Unsupported
+from ..ir.signature import Argument, Input, Step, Storage
 from ..symbolic.emitter import Emitter
 from ..symbolic.expr import Const
 from ..symbolic.fake import Fake, storage, substitute, tensors
 from .recorder import Call
 from .schema import Form
-from .signature import Argument, Input, Step, Storage
 
 aten = torch.ops.aten
 

@@ -16,6 +16,7 @@ from torch import Tensor, fx
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from ..errors import CompilerError, Unsupported
+from ..ir.signature import Constant, Fresh, Input, Mutation, Output, Signature, Step, View
 from ..symbolic.emitter import remove_dead
 from ..symbolic.expr import as_expr
 from ..symbolic.fake import Fake, storage, tensors
@@ -23,7 +24,6 @@ from ..symbolic.shapes import contiguous_strides, is_dense
 from . import rng
 from .functionalize import Functionalizer, Memory
 from .recorder import Recorder
-from .signature import Constant, Fresh, Input, Mutation, Output, Signature, Step, View
 from .tangents import sent_on
 
 aten = torch.ops.aten

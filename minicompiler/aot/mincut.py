@@ -18,11 +18,11 @@ from torch._ops import OpOverload
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from .. import report
+from ..ir.signature import Input, Saved, Signature
 from ..settings import config
 from ..symbolic.shapes import TensorSpec
 from . import rng
 from .joint import Joint
-from .signature import Input, Saved, Signature
 from .tangents import readers
 
 aten = torch.ops.aten

@@ -10,13 +10,14 @@ import itertools
 import operator
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, fx
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from ..errors import Unsupported
+from ..ir.signature import Layouts
 from ..symbolic.emitter import Emitter
 from ..symbolic.expr import as_expr
 from ..symbolic.fake import substitute
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from .mincut import Partitioned
 
 aten = torch.ops.aten
-
-Layouts: TypeAlias = tuple[tuple[int, ...] | None, ...]  # strides by tangent; None: undefined
 
 # their arguments are places in memory, which are others when the strides are
 PLACES = {aten.as_strided.default, aten.as_strided_scatter.default, aten.view.dtype}

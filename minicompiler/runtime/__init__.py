@@ -8,17 +8,15 @@ inputs and raise the same errors.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..ir.plan import KernelSource, Plan
+from ..ir.signature import Signature
 from . import autograd, build, extension, python_runtime, triton
 from .plan import flatten
 from .python_runtime import Flat
 
 __all__ = ["bind", "flatten", "load"]
-
-if TYPE_CHECKING:
-    from ..aot.signature import Signature
 
 
 def load(plan: Plan, sources: Sequence[KernelSource], flat: dict[str, Any], wrapper: str) -> Flat:
@@ -44,7 +42,7 @@ def load(plan: Plan, sources: Sequence[KernelSource], flat: dict[str, Any], wrap
 
 
 def bind(
-    signature: "Signature", forward: Flat, backward: autograd.Backward | None
+    signature: Signature, forward: Flat, backward: autograd.Backward | None
 ) -> Callable[..., Any]:
     """f(*inputs), which returns the tuple that the captured function returns, and is a function
     that autograd can differentiate."""

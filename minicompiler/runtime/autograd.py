@@ -4,20 +4,15 @@ What the compiled forward and backward leave open is in the signature: copies in
 autograd, outputs that are views, saved inputs whose version autograd must check.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
+from ..ir.signature import Layouts, Signature
 from .python_runtime import Flat, laid_out
 
-if TYPE_CHECKING:
-    from ..aot.signature import Signature
-
-Layouts: TypeAlias = "tuple[tuple[int, ...] | None, ...]"  # strides by tangent; None: undefined
 # for tangents like these: the strides that they must be copied to, if they differ, and what then
 # runs on the saved values and the tangents
 Backward: TypeAlias = Callable[[Layouts], tuple[Layouts, Flat]]

@@ -9,7 +9,7 @@ import torch
 from conftest import Planned
 
 from minicompiler import runtime
-from minicompiler.aot.signature import Fresh, Input, Saved, Signature
+from minicompiler.ir.signature import Fresh, Input, Saved, Signature
 from minicompiler.runtime import extension
 from minicompiler.settings import overriding
 from minicompiler.symbolic.shapes import spec_of

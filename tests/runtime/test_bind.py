@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from minicompiler import runtime
-from minicompiler.aot.signature import (
+from minicompiler.ir.signature import (
     Constant,
     Fresh,
     Input,

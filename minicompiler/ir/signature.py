@@ -11,18 +11,17 @@ Every class knows how to do its part, so a caller needs no case distinction; siz
 offsets are in elements, offsets relative to the first element of the tensor that is viewed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
 
-if TYPE_CHECKING:
-    from ..symbolic.shapes import TensorSpec
+from ..symbolic.shapes import TensorSpec
+
+Layouts: TypeAlias = tuple[tuple[int, ...] | None, ...]  # strides by tangent; None: undefined
 
 
 # ---------------------------------------------------------------- how forward's arguments are made
