@@ -21,12 +21,9 @@ from ..errors import InternalError, Unsupported
 from ..ir.signature import Argument, Input, Step, Storage
 from ..symbolic.emitter import Emitter
 from ..symbolic.expr import Const
-from ..symbolic.fake import Fake, storage, substitute, tensors
+from ..symbolic.fake import Fake, aten, storage, substitute, tensors
 from .recorder import Call
 from .schema import Form
-
-aten = torch.ops.aten
-
 
 Chain: TypeAlias = tuple[Step, ...]
 

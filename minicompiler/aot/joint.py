@@ -19,14 +19,12 @@ from ..errors import CompilerError, Unsupported
 from ..ir.signature import Constant, Fresh, Input, Mutation, Output, Signature, Step, View
 from ..symbolic.emitter import remove_dead
 from ..symbolic.expr import as_expr
-from ..symbolic.fake import Fake, storage, tensors
+from ..symbolic.fake import Fake, aten, storage, tensors
 from ..symbolic.shapes import contiguous_strides, is_dense
 from . import rng
 from .functionalize import Functionalizer, Memory
 from .recorder import Recorder
 from .tangents import sent_on
-
-aten = torch.ops.aten
 
 # grad_fns that only look at their operand's memory
 VIEWS = frozenset(

@@ -12,11 +12,9 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from ..errors import Unsupported
 from ..settings import config
-from ..symbolic.fake import Fake, FakeMode, look_as, substitute, tensors
+from ..symbolic.fake import Fake, FakeMode, aten, look_as, substitute, tensors
 from . import rng
 from .schema import Form, functional_form, view_form
-
-aten = torch.ops.aten
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import Tensor, fx
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
@@ -20,13 +19,12 @@ from ..errors import Unsupported
 from ..ir.signature import Layouts
 from ..symbolic.emitter import Emitter
 from ..symbolic.expr import as_expr
-from ..symbolic.fake import substitute
+from ..symbolic.fake import aten, substitute
 from ..symbolic.shapes import TensorSpec, is_dense, same_places
 
 if TYPE_CHECKING:
     from .mincut import Partitioned
 
-aten = torch.ops.aten
 
 # their arguments are places in memory, which are others when the strides are
 PLACES = {aten.as_strided.default, aten.as_strided_scatter.default, aten.view.dtype}

@@ -8,9 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .table import count, named_rules
-
-aten = torch.ops.aten
+from .table import aten, count, named_rules
 
 NONE, MEAN, SUM = 0, 1, 2
 

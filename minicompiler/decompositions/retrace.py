@@ -12,12 +12,10 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from ..errors import InternalError
 from ..symbolic.emitter import Emitter, remove_dead
-from ..symbolic.fake import Fake, FakeMode, storage, substitute, tensors
+from ..symbolic.fake import Fake, FakeMode, aten, storage, substitute, tensors
 from ..symbolic.shapes import TensorSpec, is_dense, same_places
 from .passes import fold_constants, forget_operands, share_common
 from .table import RULES
-
-aten = torch.ops.aten
 
 # these may return their operand's memory; any other rule that does gets a copy
 SHARING = {aten._unsafe_view.default}

@@ -17,6 +17,8 @@ from torch._ops import OpOverload
 
 Rule: TypeAlias = Callable[..., Any]
 
+aten = torch.ops.aten
+
 RULES: dict[OpOverload, Rule] = {}
 
 HALF = (torch.bfloat16, torch.float16)
@@ -43,7 +45,7 @@ def operators(names: str) -> Iterator[OpOverload]:
     """Those of `"gelu sum.dim_IntList"`, without any that this torch lacks."""
     for name in names.split():
         packet, _, overload = name.partition(".")
-        op = getattr(getattr(torch.ops.aten, packet, None), overload or "default", None)
+        op = getattr(getattr(aten, packet, None), overload or "default", None)
         if op is not None:
             yield op
 

@@ -7,9 +7,7 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 
-from .table import RULES, Rule, in_float32, rule
-
-aten = torch.ops.aten
+from .table import RULES, Rule, aten, in_float32, rule
 
 
 def _nan_to_num(x: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:

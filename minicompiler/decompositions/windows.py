@@ -12,9 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .table import Rule, in_float32, rule
-
-aten = torch.ops.aten
+from .table import Rule, aten, in_float32, rule
 
 MOST = 32
 Place = tuple[int, ...]  # in a window, from 0 along each dimension

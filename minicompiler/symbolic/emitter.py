@@ -3,14 +3,11 @@
 import operator
 from typing import Any
 
-import torch
 from torch import Tensor, fx
 
 from ..settings import config
-from .fake import FakeMode, substitute
+from .fake import FakeMode, aten, substitute
 from .shapes import TensorSpec
-
-aten = torch.ops.aten
 
 
 def remove_dead(graph: fx.Graph) -> None:

@@ -13,10 +13,9 @@ from typing import Any
 import torch
 
 from ..errors import Unsupported
-from .fake import CPU, Fake
+from .fake import CPU, Fake, aten
 from .kernels import META, RULES, Stop, cast_operands, from_aten, plan
 
-aten = torch.ops.aten
 Tensor = torch.Tensor
 
 
