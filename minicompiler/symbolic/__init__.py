@@ -9,11 +9,3 @@ Invariant:  an expression equals its rewritten form for all values within the gi
 """
 
 from . import rules as rules  # registers itself
-from .expr import Const, Expr, Symbol, as_expr, sym
-from .fake import Fake, FakeMode
-from .printing import to_c, to_python, to_triton
-from .ranges import Interval, bounds, index_range, simplify
-from .shapes import TensorSpec, spec_of
-
-__all__ = ["Const", "Expr", "Symbol", "as_expr", "sym", "Fake", "FakeMode", "TensorSpec", "spec_of"]
-__all__ += ["to_c", "to_python", "to_triton", "Interval", "bounds", "index_range", "simplify"]

@@ -7,7 +7,8 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from minicompiler.errors import Unsupported
-from minicompiler.symbolic import Fake, FakeMode, spec_of
+from minicompiler.symbolic.fake import Fake, FakeMode
+from minicompiler.symbolic.shapes import spec_of
 
 torch.set_num_threads(1)
 FLOATS = [torch.float32, torch.float64, torch.bfloat16]

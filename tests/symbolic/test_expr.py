@@ -11,9 +11,9 @@ import pytest
 import sympy
 from hypothesis import given, settings
 
-from minicompiler.symbolic import Const, Expr, Interval, as_expr, bounds, index_range, simplify, sym
 from minicompiler.symbolic import expr as ex
-from minicompiler.symbolic.ranges import proves_nonneg
+from minicompiler.symbolic.expr import Const, Expr, as_expr, sym
+from minicompiler.symbolic.ranges import Interval, bounds, index_range, proves_nonneg, simplify
 
 quick = settings(max_examples=120, deadline=None)
 NAMES = ["i0", "i1", "s0"]

@@ -14,7 +14,8 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint
 
 from minicompiler.errors import Unsupported
-from minicompiler.symbolic import Fake, FakeMode, spec_of
+from minicompiler.symbolic.fake import Fake, FakeMode
+from minicompiler.symbolic.shapes import spec_of
 
 Operators = list[tuple[str, list[Any]]]
 
@@ -387,7 +388,7 @@ def test_custom_operators() -> None:
 COLD = """
 import sys, torch
 from torch import nn
-from minicompiler.symbolic import FakeMode
+from minicompiler.symbolic.fake import FakeMode
 m = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Dropout(), nn.Linear(16, 4))
 mode = FakeMode()
 p = {n: mode.fake(t) for n, t in m.named_parameters()}

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minicompiler.symbolic import Expr, Interval, as_expr, sym, to_c, to_triton
 from minicompiler.symbolic import expr as ex
+from minicompiler.symbolic.expr import Expr, as_expr, sym
+from minicompiler.symbolic.printing import to_c, to_triton
+from minicompiler.symbolic.ranges import Interval
 
 i0, i1, s0 = map(sym, ["i0", "i1", "s0"])
 RANGES = {i0: Interval(0, 30), i1: Interval(-9, 9), s0: Interval(2, 12)}

@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 import torch
 
-from minicompiler.symbolic import TensorSpec, as_expr, spec_of, sym
+from minicompiler.symbolic.expr import as_expr, sym
 from minicompiler.symbolic.shapes import (
+    TensorSpec,
     broadcast_shapes,
     contiguous_strides,
     is_contiguous,
     is_dense,
+    spec_of,
     stride_order,
 )
 
