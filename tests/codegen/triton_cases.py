@@ -96,7 +96,7 @@ def retargeted(made: Program) -> Program:
 
     def operation(op: Any) -> Any:
         if isinstance(op, Computed):
-            return replace(op, layout=move(op.layout), loop=replace(op.loop, device=CUDA))
+            return replace(op, layout=move(op.layout))
         return replace(op, layouts=move(op.layouts), args=move(op.args))
 
     return replace(
