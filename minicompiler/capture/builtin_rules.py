@@ -217,7 +217,7 @@ rule(iter)(lambda ev, v, *end: refuse("iter() with a sentinel") if end else mode
 
 @rule(next)
 def _next(ev: E, it: Value, *default: Value) -> Value:
-    return model.next_(ev, it) or (default[0] if default else ev.throw(StopIteration))
+    return (model.next_(ev, it) or default[0]) if default else model.advance(ev, it)
 
 
 rule(bool)(lambda ev, v=FALSE: const_bool(model.truth(ev, v)))
@@ -384,10 +384,8 @@ rule(vars(itertools.chain)["from_iterable"])(lambda ev, cls, items: _chained(ev,
 
 
 @rule(GENERATOR.__next__, type(iter([])).__next__, type(iter(())).__next__)
-def _generator_next(ev: E, it: Value) -> Value:
-    if it.real is not ABSENT:
-        refuse(f"advances {describe(it)}")  # its frame is Python's
-    return _next(ev, it)
+def _generator_next(ev: E, it: Value) -> Value:  # the frame of a real one is Python's
+    return model.advance(ev, it) if it.real is ABSENT else refuse(f"advances {describe(it)}")
 
 
 rule(GENERATOR.__iter__, type(iter([])).__iter__, type(iter(())).__iter__)(lambda ev, it: it)

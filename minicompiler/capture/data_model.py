@@ -289,16 +289,20 @@ BASES: Any = (tuple, list, deque, set, frozenset, OrderedDict)
 def next_(ev: E, it: Value) -> Value | None:
     """The next item, or None at the end."""
     try:
-        if isinstance(it, Iterator):
-            return it.next()
-        if isinstance(it, Generator):
-            return send(ev, it, NONE)
-        found = call_special(ev, it, "__next__")
+        return it.next() if isinstance(it, Iterator) else advance(ev, it)
     except Raised as raised:
         if issubclass(raised.value.cls, StopIteration):
             return None
         raise
-    return found if found is not None else refuse(f"advances {describe(it)}")
+
+
+def advance(ev: "E", it: Value) -> Value:
+    """The next item; at the end the StopIteration that says so is raised into the program."""
+    if isinstance(it, Generator):
+        return send(ev, it, NONE)
+    if isinstance(it, Iterator):
+        return it.next() or ev.throw(StopIteration)
+    return call_special(ev, it, "__next__") or refuse(f"advances {describe(it)}")
 
 
 def send(ev: E, it: Value, value: Value, error: Obj | None = None) -> Value:
@@ -307,7 +311,7 @@ def send(ev: E, it: Value, value: Value, error: Obj | None = None) -> Value:
 
     if not isinstance(it, Generator):
         if error is None and value is NONE:
-            return next_(ev, it) or ev.throw(StopIteration)
+            return advance(ev, it)
         return refuse(f"sends into {describe(it)}")
     if it.finished or (error is not None and not it.started):
         it.finished = it.started = True

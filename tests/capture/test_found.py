@@ -814,6 +814,35 @@ def test_operators_of_a_tensor_and_an_object_ask_the_object():
     check_against_eager(lambda x, of: (x == of, of != x, x * 2), torch.ones(3), Comparing())
 
 
+def test_next_at_the_end_raises_with_what_the_generator_returned():
+    class Ending:
+        def __next__(self):
+            raise StopIteration(7)
+
+        def __iter__(self):
+            return self
+
+    def three():
+        yield 1
+        return 3
+
+    def f(x):
+        found = []
+        for it in (three(), Ending()):
+            try:
+                while True:
+                    found.append(next(it))
+            except StopIteration as error:
+                found.append(error.value)
+        return x + 1, found, [*both()]
+
+    def both():
+        yield (yield from Ending())
+        yield (yield from three())
+
+    check_against_eager(f, torch.ones(3), breaks=0)
+
+
 # ---------------------------------------------------------------- found by CPython's own tests
 class Backwards(dict):
     def keys(self):

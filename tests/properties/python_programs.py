@@ -12,7 +12,6 @@ for the template's own blocks. `<a:+T>` also labels a hole, and `<a>` repeats wh
 `<generator>` are lines.
 """
 
-import ast
 import contextlib
 import functools
 import io
@@ -21,7 +20,7 @@ import re
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,12 +89,23 @@ if __name__ == "__main__":  # eager first; with an argument: compiled
 """
 
 
-def start(source: str) -> dict[str, Any]:
-    """The module, run with the same random numbers each time."""
+def start(source: str, in_parts: bool = False) -> dict[str, Any]:
+    """The module, run with the same random numbers each time. In parts: what stands before `f` is
+    compiled once for many programs."""
     random.seed(0)
     np.random.seed(0)
     torch.manual_seed(0)
-    return execute(source)
+    if not in_parts:
+        return execute(source)
+    before, mark, rest = source.partition("def f(")
+    module = execute(mark + rest)
+    exec(compiled(before), module)
+    return module
+
+
+@functools.lru_cache(maxsize=32)
+def compiled(source: str) -> Any:
+    return compile(source, "<program>", "exec")
 
 
 class Impossible(Exception):
@@ -300,8 +310,8 @@ class Grower:
             text += [f"    if k == {k}:"] + [f"        {line}" for line in change.split("\n")]
         return "\n".join(text) + "\n"
 
-    def program(self, statements: int, backend: str, construct: str | None = None) -> Program:
-        """`construct` is in the program, unless eager accepts it nowhere."""
+    def program(self, statements: int, backend: str, constructs: Sequence[str] = ()) -> Program:
+        """Each statement holds one of `constructs`, as long as there are some to place."""
         scope = Scope({n: kind for n, (kind, _) in ARGUMENTS.items()} | GLOBALS)
         body: list[str] = []
         changes = ["pass"] * (CALLS - 1)
@@ -318,17 +328,18 @@ class Grower:
                 self.definitions = known
         self.used.clear()  # what definitions and changes hold is in many programs, and seldom run
         wanted = 2 + self.pick(statements)
-        place = self.pick(wanted)  # of the construct, counted from the last statement
-        for _ in range(3 * wanted + 30 * bool(construct)):
+        todo, start = list(constructs), self.pick(wanted)  # how many statements stand before them
+        for _ in range(3 * wanted + 30 * len(todo)):
             before, known, used = dict(scope.names), dict(self.definitions), len(self.used)
-            asked = construct if wanted - 1 <= place else None
+            asked = todo[0] if todo and wanted <= max(start, len(todo)) else None
             more = self.with_construct(asked, scope) if asked else self.statement(scope)
+            todo = todo[1:] + todo[:1] if asked else todo
             if not more or not eager_accepts(self.module(body + more, "return x", changes)):
                 scope.names, self.definitions = before, known
                 del self.used[used:]
                 continue
             body += more
-            construct = None if asked else construct
+            todo = todo[:-1] if asked else todo
             if len(body) > 45 or (wanted := wanted - 1) == 0:
                 break
         ending = "return x + 1"
@@ -336,8 +347,8 @@ class Grower:
             self.definitions = dict(known := self.definitions)
             used = len(self.used)
             try:
-                self.used.append(template := self.choose(ENDINGS))
-                filled = self.fill(template, scope)
+                self.used.append(template := self.choose([*ENDINGS, *[EVERYTHING] * len(ENDINGS)]))
+                filled = self.fill(template.replace("everything", ", ".join(scope.names)), scope)
             except Impossible:
                 del self.used[used:]
                 continue
@@ -350,6 +361,7 @@ class Grower:
         return Program(self.module(body, ending, changes), backend, held)
 
 
+EVERYTHING = "return everything"
 COMPOUND = [t for t in STATEMENTS if re.search(r"^ +<(block|loop|function:T)>", t, re.M)]
 
 
@@ -393,16 +405,15 @@ def eager_accepts(source: str, raises: bool = False, lines: int = 3_000) -> bool
         if not frame.f_code.co_filename.startswith("<program"):
             return None
         left -= 1
-        if left < 0 or event == "line" and is_large(frame.f_locals):
+        if left < 0 or left % 8 == 0 and is_large(frame.f_locals):
             raise TooLong
         return count
 
     before = sys.gettrace()
     try:
-        ast.parse(source)
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = start(source)
+            module = start(source, in_parts=True)
             a = module["inputs"]()
             sys.settrace(count)
             for k in range(CALLS):

@@ -13,6 +13,7 @@ import contextlib
 import enum
 import faulthandler
 import functools
+import gc
 import io
 import itertools
 import random
@@ -61,8 +62,10 @@ class Seen:
             return [type(v).__qualname__, str(v), v.value]
         if type(v) is str:  # each module has its own name, too
             return ["str", re.sub(r"<program \d+>|0x[0-9a-f]{6,}", "<...>", v)]  # no addresses
-        if v is None or isinstance(v, bool | int | float | str | bytes | complex):
+        if v is None or type(v) in (bool, int, float, bytes, complex):
             return [type(v).__name__, v]
+        if isinstance(v, int | float | str | bytes | complex):
+            return [type(v).__qualname__, repr(v), self.of(getattr(v, "__dict__", None))]
         if isinstance(v, torch.dtype | torch.device | torch.Size | types.ModuleType | range):
             return [type(v).__name__, str(v)]
         if isinstance(v, tuple):
@@ -171,6 +174,7 @@ def observe(program: Program, wrap: Callable[[Any], Any]) -> list[dict[str, Any]
     seen_calls = []
     module = program.module()
     f = wrap(module["f"])
+    gc.disable()  # what is in cycles goes away some time, in Python as well
     try:
         a = module["inputs"]()
         for k in range(CALLS):
@@ -197,6 +201,7 @@ def observe(program: Program, wrap: Callable[[Any], Any]) -> list[dict[str, Any]
                 )
             module["change"](a, k)
     finally:
+        gc.enable()
         restore_ambient()
     return seen_calls
 
@@ -263,7 +268,7 @@ def test_each_construct(construct: str) -> None:
     """There are programs with it: the generator reaches what its table lists."""
     for k in itertools.count():
         pick = random.Random(f"{construct} {k}").randrange
-        program = Grower(pick).program(1, "eager", construct)
+        program = Grower(pick).program(1, "eager", [construct])
         if construct in program.constructs:
             return agrees(program)
 
@@ -377,7 +382,7 @@ def main() -> None:
     parser.add_argument("--statements", type=int, default=8)
     parser.add_argument("--tries", type=int, default=300, help="to make one program small")
     parser.add_argument("--construct", choices=CONSTRUCTS, help="that each program contains")
-    parser.add_argument("--spread", action="store_true", help="each with what is rarest so far")
+    parser.add_argument("--spread", action="store_true", help="made of what is rarest so far")
     parser.add_argument("--counts", action="store_true", help="of programs with each construct")
     parser.add_argument("--last", type=Path, help="file for the program being run, lest it crash")
     options = parser.parse_args()
@@ -388,9 +393,10 @@ def main() -> None:
     for seed in itertools.count(options.seed):
         if made == options.programs:
             break
-        construct = min(counts, key=counts.__getitem__) if options.spread else options.construct
+        asked = [options.construct] if options.construct else []
+        asked = sorted(counts, key=counts.__getitem__)[:12] if options.spread else asked
         grower = Grower(random.Random(seed).randrange)
-        program = grower.program(options.statements, options.backend, construct)
+        program = grower.program(options.statements, options.backend, asked)
         if options.construct and options.construct not in program.constructs:
             continue  # eager accepted it nowhere
         made += 1
