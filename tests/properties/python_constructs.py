@@ -812,6 +812,105 @@ CHANGES = [
     "breaking = lambda t: t * 3", "live = iter", "Single.one = None",
 ]
 
+# Where the statements of a program stand. `args` are the parameters of `f`.
+PLAIN = """def f(args):
+    body
+"""
+HOSTS = [
+    """class HostBase:
+    def done(self, n):
+        return n + 1
+class Host(HostBase):
+    calls = 0
+    def go(self, args):
+        self.calls += 1
+        try:
+            body
+        finally:
+            LOG.append(super().done(self.calls))
+HOST = Host()
+def f(args):
+    return HOST.go(args)
+""",
+    """class Host(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3))
+        self.calls = 0
+    def forward(self, args):
+        self.calls += self.training
+        x = x * self.weight
+        body
+HOST = Host()
+def f(args):
+    return HOST(args)
+""",
+    """def make_host():
+    calls = 0
+    def host(args):
+        nonlocal calls
+        calls += 1
+        body
+    return host
+HOST = make_host()
+def f(args):
+    LOG.append(HOST.__closure__[0].cell_contents)
+    return HOST(args)
+""",
+    """def host(args):
+    got = yield 1
+    LOG.append(got)
+    body
+def f(args):
+    it = host(args)
+    next(it)
+    try:
+        it.send(2)
+    except StopIteration as end:
+        return end.value
+""",
+    """class Guard:
+    def __enter__(self):
+        LOG.append('enter')
+    def __exit__(self, kind, error, trace):
+        LOG.append(kind and kind.__name__)
+def f(args):
+    with Guard(), torch.enable_grad():
+        body
+""",
+    """def host(args):
+    body
+def f(args):
+    x = x + 1
+    return contextvars.copy_context().run(host, args)
+""",
+    """class Host:
+    @property
+    def go(self):
+        self.calls = getattr(self, 'calls', 0) + 1
+        args = self.given
+        body
+HOST = Host()
+def f(args):
+    HOST.given = args
+    return HOST.go
+""",
+    """def counted_calls(fn):
+    @functools.wraps(fn)
+    def wrapper(*args_, **named):
+        wrapper.calls += 1
+        return fn(*args_, **named)
+    wrapper.calls = 0
+    return wrapper
+@counted_calls
+@torch.no_grad()
+def host(args):
+    body
+def f(args):
+    return host(args) if flag else host(*[args])
+""",
+]
+
 STATEMENTS = [template for _, own in CONSTRUCTS.values() for template in own]
 
 

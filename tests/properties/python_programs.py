@@ -97,15 +97,19 @@ def start(source: str, in_parts: bool = False) -> dict[str, Any]:
     torch.manual_seed(0)
     if not in_parts:
         return execute(source)
-    before, mark, rest = source.partition("def f(")
-    module = execute(mark + rest)
+    before, _, rest = source.partition(MARK)
+    module = execute("")
     exec(compiled(before), module)
+    exec(compile(rest, module["__name__"], "exec"), module)
     return module
 
 
 @functools.lru_cache(maxsize=32)
 def compiled(source: str) -> Any:
     return compile(source, "<program>", "exec")
+
+
+MARK = "# ---- the program\n"
 
 
 class Impossible(Exception):
@@ -137,6 +141,7 @@ class Grower:
         self.defining = 0
         self.used: list[str] = []  # templates, of all that the program holds
         self.waiting: str | None = None  # a template for the next block
+        self.host = constructs.PLAIN
 
     # ------------------------------------------------------------ choices
     def choose(self, options: Any) -> Any:
@@ -298,9 +303,11 @@ class Grower:
 
     # ------------------------------------------------------------ programs
     def module(self, body: list[str], ending: str, changes: list[str]) -> str:
-        text = [HEADER, *self.definitions.values()]
-        text += [f"def f({', '.join(ARGUMENTS)}):", "    global GN, GT, GL, GD"]
-        text += [f"    {line}" for line in [*body, ending]]
+        text = [HEADER, *self.definitions.values(), MARK]
+        for line in re.sub(r"\bargs\b", ", ".join(ARGUMENTS), self.host).split("\n"):
+            indent, word = line[: len(line) - len(line.lstrip())], line.strip()
+            lines = ["global GN, GT, GL, GD", *body, ending] if word == "body" else [word]
+            text += [indent + part for part in lines]
         text += ["", "", "def inputs():", "    a = SimpleNamespace()"]
         text += [f"    a.{name} = {make}" for name, (_, make) in ARGUMENTS.items()]
         written = re.findall(r"^(\w+) =", "\n".join(changes), re.M)
@@ -310,8 +317,8 @@ class Grower:
             text += [f"    if k == {k}:"] + [f"        {line}" for line in change.split("\n")]
         return "\n".join(text) + "\n"
 
-    def program(self, statements: int, backend: str, constructs: Sequence[str] = ()) -> Program:
-        """Each statement holds one of `constructs`, as long as there are some to place."""
+    def program(self, statements: int, backend: str, held: Sequence[str] = ()) -> Program:
+        """Each statement holds one of the constructs `held`, as long as there are some to place."""
         scope = Scope({n: kind for n, (kind, _) in ARGUMENTS.items()} | GLOBALS)
         body: list[str] = []
         changes = ["pass"] * (CALLS - 1)
@@ -327,8 +334,11 @@ class Grower:
             else:
                 self.definitions = known
         self.used.clear()  # what definitions and changes hold is in many programs, and seldom run
+        if self.pick(2):
+            self.used.append(host := self.choose(constructs.HOSTS))
+            self.host = host
         wanted = 2 + self.pick(statements)
-        todo, start = list(constructs), self.pick(wanted)  # how many statements stand before them
+        todo, start = list(held), self.pick(wanted)  # how many statements stand before them
         for _ in range(3 * wanted + 30 * len(todo)):
             before, known, used = dict(scope.names), dict(self.definitions), len(self.used)
             asked = todo[0] if todo and wanted <= max(start, len(todo)) else None
@@ -357,8 +367,8 @@ class Grower:
                 break
             self.definitions = known
             del self.used[used:]
-        held = frozenset().union(*map(labels, self.used))
-        return Program(self.module(body, ending, changes), backend, held)
+        found = frozenset().union(*map(labels, self.used))
+        return Program(self.module(body, ending, changes), backend, found)
 
 
 EVERYTHING = "return everything"
