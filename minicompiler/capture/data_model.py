@@ -296,7 +296,7 @@ def next_(ev: E, it: Value) -> Value | None:
         raise
 
 
-def advance(ev: "E", it: Value) -> Value:
+def advance(ev: E, it: Value) -> Value:
     """The next item; at the end the StopIteration that says so is raised into the program."""
     if isinstance(it, Generator):
         return send(ev, it, NONE)
