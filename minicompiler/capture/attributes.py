@@ -104,9 +104,8 @@ def generic_attribute(ev: E, v: Value, name: str) -> Value:
 
 
 def no_attribute(ev: E, v: Value, name: str) -> NoReturn:
-    error = new_exception(AttributeError, f"'{v.cls.__name__}' object has no attribute '{name}'")
-    error.fields["name"], error.fields["obj"] = Const(name), v
-    raise Raised(ev, error)
+    text = f"'{v.cls.__name__}' object has no attribute '{name}'"
+    raise Raised(ev, new_exception(AttributeError, text, name=Const(name), obj=v))
 
 
 def is_data_descriptor(raw: Any) -> bool:

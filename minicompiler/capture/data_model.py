@@ -23,7 +23,7 @@ from .facts import ARRAY, numpy, signature
 from .frame_hook import MISSING, type_lookup
 from .values import ABSENT, E, NONE, Const, Dict, Generator, Iterator, Method, Obj, Raised, Sequence
 from .values import Set, Slice, Tensor, Tuple, Value, View, const_bool, constant, describe, is_fixed
-from .values import new_exception, python_value, refuse
+from .values import TRUE, new_exception, python_value, refuse
 
 # symbol -> the name of the operator, and that of the other operand's
 COMPARE = {"<": ("lt", "gt"), "<=": ("le", "ge"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
@@ -313,10 +313,10 @@ def send(ev: E, it: Value, value: Value, error: Obj | None = None) -> Value:
         if error is None and value is NONE:
             return advance(ev, it)
         return refuse(f"sends into {describe(it)}")
-    if it.finished or (error is not None and not it.started):
+    if it.finished or (error and not it.started and error.cls is not StopIteration):
         it.finished = it.started = True
         raise Raised(ev, error or new_exception(StopIteration))
-    if it.running or (error is None and not it.started and value is not NONE):
+    if it.running or not (it.started or (error is None and value is NONE)):
         refuse(f"{describe(it)} cannot go on")
     if any(isinstance(v, Handled) for v in it.frame.stack):
         refuse("a generator goes on inside of an except clause")
@@ -329,9 +329,9 @@ def send(ev: E, it: Value, value: Value, error: Obj | None = None) -> Value:
         else:
             found_value = it.frame.throw_in(error)
     except Raised as raised:
-        it.finished = True
-        if raised.value.cls is StopIteration and raised.value is not error:
-            raise Raised(ev, late()) from None
+        it.finished, ev.handled = True, raised.value
+        if raised.value.cls is StopIteration:
+            raise Raised(ev, late(raised.value)) from None
         raise
     finally:
         it.running, it.started = False, True
@@ -342,8 +342,9 @@ def send(ev: E, it: Value, value: Value, error: Obj | None = None) -> Value:
     ev.throw(StopIteration, *([] if constant(found_value) is None else [found_value]))
 
 
-def late() -> Obj:
-    return new_exception(RuntimeError, "generator raised StopIteration")
+def late(cause: Obj) -> Obj:
+    shown = dict(__context__=cause, __cause__=cause, __suppress_context__=TRUE)
+    return new_exception(RuntimeError, "generator raised StopIteration", **shown)
 
 
 def stop_value(ev: E, exception: Obj) -> Value:

@@ -413,7 +413,7 @@ def CALL_FUNCTION_EX(f: Frame, inst: Instruction) -> None:
 INTRINSICS_1: dict[str, Callable[..., Value]] = {
     "INTRINSIC_UNARY_POSITIVE": lambda ev, v: model.unary(ev, operator.pos, "__pos__", v),
     "INTRINSIC_LIST_TO_TUPLE": lambda ev, v: Tuple(model.unpack(ev, v)),
-    "INTRINSIC_STOPITERATION_ERROR": lambda ev, v: model.late() if v.cls is StopIteration else v,
+    "INTRINSIC_STOPITERATION_ERROR": lambda ev, v: model.late(v) if v.cls is StopIteration else v,
 }
 
 

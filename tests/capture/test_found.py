@@ -1123,3 +1123,33 @@ def test_tracebacks_name_the_function_of_the_program():
         minicompiler.compile(f)(torch.ones(2))
     names = {entry.name for entry in caught.traceback}
     assert "f" in names and not any(name.startswith("f_") for name in names)
+
+
+def test_a_stop_iteration_that_leaves_a_generator_is_the_cause_of_a_runtime_error():
+    def stops():
+        yield 1
+        yield next(iter(()))
+
+    def thrown(first):
+        made = stops()
+        first and next(made)
+        made.throw(StopIteration(3))
+
+    def f(x):
+        seen = []
+        for run in (lambda: list(stops()), lambda: thrown(True)):
+            try:
+                try:
+                    raise KeyError
+                except KeyError:
+                    run()
+            except Exception as error:
+                shown = error.__cause__, error.__context__, error.__suppress_context__
+                seen += [type(error).__name__, *error.args, *map(repr, shown)]
+        try:
+            thrown(False)
+        except (StopIteration, RuntimeError) as error:
+            seen.append(type(error).__name__)
+        return x + 1, seen
+
+    check_against_eager(f, torch.ones(2))

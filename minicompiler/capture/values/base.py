@@ -192,9 +192,10 @@ def is_fixed(real: Any) -> bool:
     return isinstance(real, FIXED)
 
 
-def new_exception(cls: type[BaseException], *args: Any) -> Obj:
+def new_exception(cls: type[BaseException], *args: Any, **fields: Value) -> Obj:
     from .containers import Tuple
 
     made = Obj(cls)
-    made.fields["args"] = Tuple([a if isinstance(a, Value) else Const(a) for a in args])
+    values = [a if isinstance(a, Value) else Const(a) for a in args]
+    made.fields = {"args": Tuple(values), **fields}
     return made
