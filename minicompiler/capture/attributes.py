@@ -6,7 +6,7 @@ import collections
 import functools
 from enum import Enum
 from types import CellType, ClassMethodDescriptorType, FunctionType, GetSetDescriptorType
-from types import MemberDescriptorType, MethodType, ModuleType
+from types import MemberDescriptorType, MethodType, ModuleType, TracebackType
 from typing import Any, NoReturn, cast
 
 from . import data_model as model, source as sources
@@ -191,8 +191,9 @@ def c_attribute(ev: E, v: Obj, name: str) -> Value:
     no_attribute(ev, v, name)  # an empty slot
 
 
-EXCEPTION_FIELDS = dict.fromkeys(("__cause__", "__context__", "__traceback__"), NONE)
-EXCEPTION_FIELDS["__suppress_context__"] = FALSE
+TRACEBACK = Obj(TracebackType)  # there is one, of frames that only Python's own run would have
+EXCEPTION_FIELDS: dict[str, Value] = dict.fromkeys(("__cause__", "__context__"), NONE)
+EXCEPTION_FIELDS |= {"__suppress_context__": FALSE, "__traceback__": TRACEBACK}
 
 
 OF_CODE = ("__name__", "__qualname__", "__code__", "__doc__", "__module__")
@@ -267,7 +268,11 @@ def generic_setattr(ev: E, v: Value, name: str, value: Value) -> None:
         refuse(f"sets the attribute {name} of {describe(v)}")
     raw, source = class_attribute(ev, v, v.cls, name)
     setter = type_lookup(type(raw), "__set__")
-    kept = isinstance(raw, MemberDescriptorType) or issubclass(v.cls, BaseException)
+    kept = (
+        issubclass(v.cls, BaseException) or raw is vars(collections.defaultdict)["default_factory"]
+    )
+    if isinstance(raw, MemberDescriptorType) and "__slots__" in vars(raw.__objclass__):
+        kept = True  # what C defines may be for reading only
     if not is_data_descriptor(raw):
         space = namespace(ev, v)
         if space is None:

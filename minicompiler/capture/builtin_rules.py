@@ -27,15 +27,13 @@ from .values import Stepped, Super, Tuple, Value, const_bool, describe, is_liter
 from .values import python_value, refuse
 
 PURE |= {abs, ascii, bin, chr, divmod, format, hex, oct, ord, pow, round, int, float, str, bool}
-PURE |= {complex, bytes, slice, range, hash, callable, operator.index}
+PURE |= {complex, bytes, slice, range, issubclass, type.__or__, type.__ror__}
 PURE |= {torch.promote_types, torch.result_type, torch.broadcast_shapes, torch.finfo, torch.iinfo}
-PURE |= {torch.get_default_dtype, torch.typename, torch.can_cast}
+PURE |= {torch.get_default_dtype, torch.typename, torch.can_cast, torch.device, torch.Generator}
 PURE |= {torch.cuda.is_available, torch.get_num_threads, torch._C._get_tracing_state}
 PURE |= {inspect.getfullargspec, inspect.isfunction, inspect.isclass, inspect.ismodule}
 PURE |= {inspect.getmro, inspect.isgeneratorfunction, inspect.iscoroutinefunction}
 PURE |= {torch.Generator.device.__get__, int.from_bytes, str.maketrans, float.fromhex}
-
-PURE |= {issubclass, type.__or__, type.__ror__, torch.device, torch.Generator}
 REFUSED_CALLS |= dict.fromkeys((builtins.exec, builtins.eval), ("runs code from a string", ""))
 REFUSED_CALLS |= dict.fromkeys((builtins.globals, builtins.locals), ("takes a namespace", ""))
 REFUSED_CALLS |= {builtins.input: ("reads input", ""), builtins.open: ("opens a file", "")}
@@ -104,20 +102,17 @@ rule(*_news)(lambda ev, cls, *args, **kwargs: new_exception(cls.real, *args))
 rule(BaseException.with_traceback)(lambda ev, v, tb: v)
 
 
-def _object_takes(method: str, other: str) -> None:
+def _object_takes(method: str, other: str, ev: E, of: Value, *args: Value, **named: Value) -> Value:
     """Arguments are for the other method, where the class has one of its own and not this one."""
-
-    @rule(getattr(object, method))
-    def run(ev: E, of: Value, *args: Value, **kwargs: Value) -> Value:
-        cls = of.real if method == "__new__" else of.cls
-        own = [type_lookup(cls, name) is not getattr(object, name) for name in (method, other)]
-        if (args or kwargs) and own != [False, True]:
-            refuse(f"{cls.__name__}.{method} takes no arguments")
-        return Obj(cls) if method == "__new__" else NONE
+    cls = of.real if method == "__new__" else of.cls
+    own = [type_lookup(cls, name) is not getattr(object, name) for name in (method, other)]
+    if (args or named) and own != [False, True]:
+        refuse(f"{cls.__name__}.{method} takes no arguments")
+    return Obj(cls) if method == "__new__" else NONE
 
 
-_object_takes("__new__", "__init__")
-_object_takes("__init__", "__new__")
+rule(object.__new__)(functools.partial(_object_takes, "__new__", "__init__"))
+rule(object.__init__)(functools.partial(_object_takes, "__init__", "__new__"))
 rule(object.__eq__)(lambda ev, a, b: TRUE if model.identical(ev, a, b) else NOT_IMPLEMENTED)
 for _name in ("__lt__", "__le__", "__gt__", "__ge__"):
     rule(getattr(object, _name))(lambda ev, a, b: NOT_IMPLEMENTED)
@@ -224,19 +219,16 @@ rule(bool)(lambda ev, v=FALSE: const_bool(model.truth(ev, v)))
 rule(abs)(lambda ev, v: model.unary(ev, abs, "__abs__", v))
 
 
-def _asks(function: Any, method: str) -> None:
+def _ask(function: Any, ev: E, *args: Value, **kwargs: Value) -> Value:
     """Objects are asked through their classes, as by Python; what has no such method, and other
     ways of calling the function, Python itself is left to judge."""
-
-    @rule(function)
-    def ask(ev: E, *args: Value, **kwargs: Value) -> Value:
-        asked = len(args) == 1 and not kwargs and isinstance(args[0], Obj)
-        found = model.call_special(ev, args[0], method) if asked else None
-        return found or fold(ev, function, list(args), kwargs)
+    asked = len(args) == 1 and not kwargs and isinstance(args[0], Obj)
+    found = model.call_special(ev, args[0], f"__{function.__name__}__") if asked else None
+    return found or fold(ev, function, list(args), kwargs)
 
 
-for _kind in (int, float, str, repr, hash):
-    _asks(_kind, f"__{_kind.__name__}__")
+for _function_ in (int, float, str, repr, hash, operator.index):
+    rule(_function_)(functools.partial(_ask, _function_))
 _PLAIN = (list, tuple, torch.Size, dict, set, frozenset, type)
 PURE |= {*(kind.__repr__ for kind in _PLAIN), tuple.__hash__, frozenset.__hash__}
 rule(object.__str__)(lambda ev, v: RULES[repr](ev, v))
@@ -244,15 +236,13 @@ rule(object.__repr__)(lambda ev, v: refuse(f"the text of {describe(v)}, which na
 rule(object.__hash__)(lambda ev, v: refuse(f"the hash of {describe(v)}"))
 
 
-def _exception_text(original: Any) -> None:
-    @rule(original)
-    def make(ev: E, v: Obj) -> Value:
-        made = v.cls.__new__(v.cls, *readable(ev, v.fields["args"], original))
-        return model.fold(ev, original, made)
+def _exception_text(original: Any, ev: E, v: Obj) -> Value:
+    made = v.cls.__new__(v.cls, *readable(ev, v.fields["args"], original))
+    return model.fold(ev, original, made)
 
 
 for _slot in {text for c in EXCEPTIONS for text in (c.__str__, c.__repr__)}:
-    _exception_text(_slot)
+    rule(_slot)(functools.partial(_exception_text, _slot))
 
 
 @rule(sum)
@@ -352,23 +342,21 @@ GIVEN: dict[str, Callable[[E, Value], Any]] = {
 }
 
 
-def _stepped(function: Any, takes: str) -> None:
-    @rule(function)
-    def make(ev: E, *args: Value, **kwargs: Value) -> Value:
-        if function is itertools.accumulate and len(args) == 1 and "func" not in kwargs:
-            args = (*args, ev.wrap(operator.add, None))
-        kinds = itertools.chain(takes, itertools.repeat(takes[-1]))
-        given = [GIVEN[kind](ev, v) for kind, v in zip(kinds, args)]
-        named = {n: GIVEN[NAMED.get(n, "c")](ev, v) for n, v in kwargs.items()}
-        steps = model.attempt(ev, function, *given, **named)
+def _stepped(function: Any, takes: str, ev: E, *args: Value, **kwargs: Value) -> Value:
+    if function is itertools.accumulate and len(args) == 1 and "func" not in kwargs:
+        args = (*args, ev.wrap(operator.add, None))
+    kinds = itertools.chain(takes, itertools.repeat(takes[-1]))
+    given = [GIVEN[kind](ev, v) for kind, v in zip(kinds, args)]
+    named = {n: GIVEN[NAMED.get(n, "c")](ev, v) for n, v in kwargs.items()}
+    steps = model.attempt(ev, function, *given, **named)
 
-        def read(i: int) -> Value | None:
-            found = model.attempt(ev, next, steps, ABSENT)
-            return None if found is ABSENT else lifted(ev, found)
+    def read(i: int) -> Value | None:
+        found = model.attempt(ev, next, steps, ABSENT)
+        return None if found is ABSENT else lifted(ev, found)
 
-        made = Stepped(type(steps), read, of := ev.wrap(function, None))
-        made.origin, made.born = (of, args, kwargs), ev.at
-        return made
+    made = Stepped(type(steps), read, of := ev.wrap(function, None))
+    made.origin, made.born = (of, args, kwargs), ev.at
+    return made
 
 
 def lifted(ev: E, found: Any) -> Value:
@@ -378,7 +366,7 @@ def lifted(ev: E, found: Any) -> Value:
 
 
 for _function_, _takes in STEPPED.items():
-    _stepped(_function_, _takes)
+    rule(_function_)(functools.partial(_stepped, _function_, _takes))
 _chained = RULES[itertools.chain.from_iterable]
 rule(vars(itertools.chain)["from_iterable"])(lambda ev, cls, items: _chained(ev, items))
 
@@ -399,18 +387,17 @@ def _throw(ev: E, it: Value, kind: Value, *rest: Value) -> Value:
 
 
 # ---------------------------------------------------------------- what has no effect we keep
-def _later(function: Any, checked: int = 0) -> None:
-    @rule(function)
-    def call(ev: E, *args: Value, **kwargs: Value) -> None:
-        if function is print:  # what it does not take, it raises now
-            named = {name: python_value(v) for name, v in kwargs.items()}
-            model.attempt(ev, print, *map(python_value, args), **named | {"file": io.StringIO()})
-        ev.effects.later(ev.wrap(function, None), args, kwargs, checked)
+def _later(function: Any, checked: int, ev: E, *args: Value, **kwargs: Value) -> None:
+    if function is print:  # what it does not take, it raises now
+        named = {name: python_value(v) for name, v in kwargs.items()}
+        model.attempt(ev, print, *map(python_value, args), **named | {"file": io.StringIO()})
+    ev.effects.later(ev.wrap(function, None), args, kwargs, checked)
 
 
-_later(print)
+rule(print)(functools.partial(_later, print, 0))
 for _level in "debug info warning error critical log".split():
-    _later(getattr(logging.Logger, _level), checked=1)
+    _method = getattr(logging.Logger, _level)
+    rule(_method)(functools.partial(_later, _method, 1))
 
 
 @rule(logging.Logger.isEnabledFor)

@@ -29,6 +29,7 @@ from .guards import Failure, GuardSet
 
 OWNER = "__minicompiler__"  # the name in a module's globals
 MODULES = 16  # instances, on average, that may use up the limit on the same code
+EQUAL = 4  # artefacts of one instance that count as one
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +90,13 @@ class CodeCache:
     def artefacts(self, region: object, vector: tuple[Any, ...]) -> int:
         """How many different things were compiled in this region for such a call. All modules share
         the code of nn.Module, so what was compiled for another instance does not count, up to a
-        limit: each takes its time to be found not to fit."""
+        limit: each takes its time to be found not to fit. So does what differs in guards only."""
         entries = [(e, c.artefact) for e, c in self.of(region) if c.replacement is not None]
         module = module_of(vector)
         if module is not None and len(entries) < MODULES * config.recompile_limit:
             entries = [(e, a) for e, a in entries if e.module is None or e.module() is module]
         made = [artefact for _, artefact in entries]
-        return len(set(made) - {None}) + made.count(None)
+        return max(len(set(made) - {None}) + made.count(None), len(made) // EQUAL)
 
     def insert(self, region: object, compiled: Compiled, vector: tuple[Any, ...]) -> Any:
         """What the check of the new entry finds for the call that it was made for."""

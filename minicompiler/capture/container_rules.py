@@ -144,7 +144,7 @@ def _sequence_rule(original: Any, method: Any, takes: str, writes: bool) -> None
         if method.__name__ == "__setitem__" and isinstance(given[0], slice):
             given[1] = model.unpack(ev, args[1])
         if any(g is NO for g in given):
-            return NOT_IMPLEMENTED
+            return NOT_IMPLEMENTED if takes == "~" else refuse(f"{method.__name__} of other things")
         if takes[:1] in ("=", "~"):
             items = compared(ev, self)
             found = model.attempt(ev, method, items, *given)
@@ -182,7 +182,9 @@ PURE.add(torch.Size.numel)
 
 @rule(list.sort)
 def _sort(ev: E, self: List, key: Value = NONE, reverse: Value = FALSE) -> None:
-    items = sort(ev, self.read(ev), key, reverse)
+    before, items = self.changed, sort(ev, self.read(ev), key, reverse)
+    if self.changed != before:
+        refuse("a list changes while it is sorted")
     self.touch(ev)[:] = items
 
 
@@ -205,16 +207,14 @@ def by(ev: E, key: Value) -> Callable[[Value], Compared]:
     return lambda v: Compared(ev, v if plain else model.call(ev, key, [v], {}))
 
 
-def _extreme(function: Any) -> None:
-    @rule(function)
-    def find(ev: E, *args: Value, key: Value = NONE, **default: Value) -> Value:
-        items = model.unpack(ev, args[0]) if len(args) == 1 else args
-        found: Value = model.attempt(ev, function, items, key=by(ev, key), **default)
-        return found
+def _extreme(function: Any, ev: E, *args: Value, key: Value = NONE, **default: Value) -> Value:
+    items = model.unpack(ev, args[0]) if len(args) == 1 else args
+    found: Value = model.attempt(ev, function, items, key=by(ev, key), **default)
+    return found
 
 
-_extreme(max)
-_extreme(min)
+rule(max)(functools.partial(_extreme, max))
+rule(min)(functools.partial(_extreme, min))
 
 
 # ---------------------------------------------------------------- dictionaries

@@ -353,8 +353,10 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     if handled is not None:
         step = handled.raised[0] if handled.raised else 0
         raise Unbuildable(step, "a graph break while an exception is being handled")
-    if frame.code.first & frame.cells.keys():
-        raise Unbuildable(0, "a graph break where a closure shares what super() reads")
+    if not frame.code.first <= frame.locals.keys():
+        raise Unbuildable(
+            0, "a graph break where what super() reads is deleted, or shared by a closure"
+        )
     layout = tuple(v is not NULL for v in frame.stack)
     entry = entered(frame, inst.index, layout)
     landing = enter(entry, exits(frame, entry), ev.f_globals, f"_eager_{inst.index}")

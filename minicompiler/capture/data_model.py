@@ -23,7 +23,7 @@ from .facts import ARRAY, numpy, signature
 from .frame_hook import MISSING, type_lookup
 from .values import ABSENT, E, NONE, Const, Dict, Generator, Iterator, Method, Obj, Raised, Sequence
 from .values import Set, Slice, Tensor, Tuple, Value, View, const_bool, constant, describe, is_fixed
-from .values import TRUE, new_exception, python_value, refuse
+from .values import TRUE, new_exception, python_value, refuse, trusted
 
 # symbol -> the name of the operator, and that of the other operand's
 COMPARE = {"<": ("lt", "gt"), "<=": ("le", "ge"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
@@ -38,13 +38,15 @@ def special(ev: E, v: Value, name: str) -> Value | None:
     """A special method bound to `v`, looked up on the class only."""
     raw, source = attributes.class_attribute(ev, v, v.cls, name)
     if raw is MISSING or raw is None:
-        return None
+        known = raw is MISSING or name == "__hash__"  # who asks for a hash says that there is none
+        return None if known else refuse(f"{v.cls.__name__}.{name} is None")
     return attributes.bind(ev, raw, source, v, ev.class_of(v), name)
 
 
 # what Python insists on that these return
-ANSWERS = dict(bool=bool, len=int, hash=int, int=int, float=float, str=str, repr=str, format=str)
+ANSWERS = dict(bool=bool, len=int, hash=int, int=int, index=int, float=float, str=str, repr=str)
 ANSWERS = {f"__{name}__": cls for name, cls in ANSWERS.items()} | {"__init__": type(None)}
+ANSWERS["__format__"] = str
 
 
 def call_special(ev: E, v: Value, name: str, *args: Value) -> Value | None:
@@ -220,6 +222,9 @@ def contains(ev: E, of: Value, item: Value) -> bool:
 def getitem(ev: E, of: Value, key: Value) -> Value:
     if isinstance(of, Tensor):
         return ev.graph.call(ev, operator.getitem, [of, key])
+    own = isinstance(of.real, type) and type_lookup(of.real, "__class_getitem__")
+    if isinstance(own, classmethod) and not trusted(own.__func__.__module__):
+        return call_method(ev, of, "__class_getitem__", key)
     if isinstance(of, Const) or isinstance(of.real, type):
         return fold(ev, operator.getitem, of.real, python_value(key))
     return call_special(ev, of, "__getitem__", key) or refuse(f"an item of {describe(of)}")

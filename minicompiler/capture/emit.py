@@ -20,7 +20,7 @@ import torch
 
 from ..errors import Unsupported
 from . import binding, guards
-from .attributes import METHOD_DESCRIPTORS
+from .attributes import METHOD_DESCRIPTORS, TRACEBACK
 from .calls import POLYFILLS
 from .facts import ARRAY
 from .frame_hook import own_dict
@@ -253,10 +253,7 @@ def build_iterator(t: Text, v: Iterator) -> Built:
     steady(t, v, [v.of])
     if v.exhausted:
         return "", f"{t.const(iter)}(())", None
-    try:
-        v.read(1 << 62)
-    except Unsupported as error:  # Python's own would notice, too
-        raise Unbuildable(v.born, error.reason) from None
+    v.read(1 << 62)  # refused where what it iterates over has changed
     made = f"{t.const(v.way)}({t.value(v.of)})"
     return "", f"{t.const(skipped)}({made}, {v.index})" if v.index else made, None
 
@@ -280,12 +277,14 @@ def build_object(t: Text, v: Obj) -> Built:
     if v.cls is ref:
         return "", f"{cls}({t.value(v.fields['of'])})", None
     if issubclass(v.cls, BaseException):
-        made = f"{t.const(BaseException)}.__new__({cls}, *{t.value(v.fields['args'])})"
-        rest = {n: x for n, x in v.fields.items() if n != "args"}
-        if issubclass(v.cls, StopIteration | OSError | SyntaxError | SystemExit):
-            made = f"{cls}(*{t.value(v.fields['args'])})"
-        return made, "", [f"{{}}.{n} = {t.value(x)}" for n, x in rest.items()]
-    if type(v) is not Obj or v.cls in POLYFILLS.values() or issubclass(v.cls, property):
+        builtin = t.const(next(b for b in v.cls.__mro__ if not b.__flags__ & 1 << 9))
+        fields = {n: t.value(x) for n, x in v.fields.items()}
+        args = fields.pop("args")
+        fill = [f"{{}}.{n} = {x}" for n, x in fields.items()]
+        fill.insert(0, f"{builtin}.__init__({{}}, *{args})")
+        return f"{builtin}.__new__({cls}, *{args})", "", fill
+    known = v.cls in POLYFILLS.values() or issubclass(v.cls, property)
+    if type(v) is not Obj or v is TRACEBACK or known:
         raise Unbuildable(v.born, f"{describe(v)} leaves the graph")
     fill = [set_slot(t, "{}", name, value) for name, value in v.fields.items()]
     return f"{t.const(object)}.__new__({cls})", "", fill

@@ -341,11 +341,6 @@ LIST_APPEND, LIST_EXTEND = into_method("append"), into_method("extend")
 SET_ADD, SET_UPDATE = into_method("add"), into_method("update")
 
 
-def DICT_UPDATE(f: Frame, inst: Instruction) -> None:
-    for key, value in model.mapping_items(f.ev, f.pop()):
-        model.setitem(f.ev, f.stack[-inst.arg], key, value)
-
-
 def MAP_ADD(f: Frame, inst: Instruction) -> None:
     key, value = f.popn(2)
     model.setitem(f.ev, f.stack[-inst.arg], key, value)
@@ -355,9 +350,12 @@ def DICT_MERGE(f: Frame, inst: Instruction) -> None:
     mapping = f.pop()
     into: Any = f.stack[-inst.arg]
     for key, value in model.mapping_items(f.ev, mapping):
-        if into.get(f.ev, key) is not None:
+        if inst.opname == "DICT_MERGE" and into.get(f.ev, key) is not None:
             refuse("a keyword argument given twice")
         into.set(f.ev, key, value)
+
+
+DICT_UPDATE = DICT_MERGE
 
 
 LIST_TO_TUPLE = pushes(1, lambda ev, made: Tuple(model.unpack(ev, made)))
@@ -517,7 +515,7 @@ def special(f: Frame, of: Value, name: str) -> Value:
 def WITH_EXCEPT_START(f: Frame, inst: Instruction) -> None:
     exception = f.stack[-1]
     function, own = f.stack[-5:-3] if VERSION >= (3, 14) else (f.stack[-4], NULL)
-    args = [f.ev.class_of(exception), exception, NONE]
+    args = [f.ev.class_of(exception), exception, attributes.TRACEBACK]
     f.push(model.call(f.ev, function, args if own is NULL else [own, *args], {}))
 
 

@@ -44,6 +44,7 @@ for _module in (operator, bisect, heapq):
     for _name, _real in vars(_module).items():
         if type(_real) in (types.BuiltinFunctionType, type) and in_python[_name] is not _real:
             POLYFILLS[_real] = in_python[_name]
+POLYFILLS[iter] = collections.abc.Sequence.__iter__  # of what has no __iter__
 POLYFILLS[type({}.items()).__contains__] = collections.abc.Sequence.__contains__
 
 
@@ -87,16 +88,16 @@ def ordered_copy(self: Any) -> Any:
 
 
 @replaces(collections.defaultdict.copy)
-def dict_copy(self: Any) -> Any:
-    defaults = isinstance(self, collections.defaultdict)
-    return type(self)(self.default_factory, self) if defaults else dict.copy(self)
+def default_copy(self: Any) -> Any:
+    return type(self)(self.default_factory, self)
 
 
 @replaces(dict.__or__, collections.OrderedDict.__or__, collections.defaultdict.__or__)
 def dict_or(self: Any, other: Any) -> Any:
     if not isinstance(other, dict):
         return NotImplemented
-    made = type(self)(self) if isinstance(self, collections.OrderedDict) else dict_copy(self)
+    kept = isinstance(self, collections.OrderedDict | collections.defaultdict)
+    made = self.copy() if kept else dict.copy(self)
     made.update(other)
     return made
 
@@ -133,13 +134,18 @@ def match_class(subject: Any, cls: Any, n: int, names: tuple[str, ...]) -> Any:
     """`case cls(n patterns, names=...)`: what is to be matched, None where it is no such object."""
     if not isinstance(subject, cls):
         return None
-    own = n == 1 and cls in MATCHES_SELF
-    positional = () if own or not n else cls.__match_args__[:n]
+    own = issubclass(cls, MATCHES_SELF) and not hasattr(cls, "__match_args__")
+    known = ("it",) if own else getattr(cls, "__match_args__", ())
+    if n > len(known):
+        plural = "" if len(known) == 1 else "s"
+        takes = f"{cls.__name__}() accepts {len(known)} positional sub-pattern{plural}"
+        raise TypeError(f"{takes} ({n} given)")
+    positional = () if own else known[:n]
     try:
         found = [getattr(subject, name) for name in (*positional, *names)]
     except AttributeError:
         return None
-    return (subject, *found) if own else tuple(found)
+    return (subject, *found) if own and n else tuple(found)
 
 
 MATCHES_SELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)

@@ -10,6 +10,7 @@ import heapq
 import inspect
 import itertools
 import math
+import operator
 import re
 import sys
 import types
@@ -1151,5 +1152,200 @@ def test_a_stop_iteration_that_leaves_a_generator_is_the_cause_of_a_runtime_erro
         except (StopIteration, RuntimeError) as error:
             seen.append(type(error).__name__)
         return x + 1, seen
+
+    check_against_eager(f, torch.ones(2))
+
+
+class Seats:
+    def __getitem__(self, i):
+        return range(4)[i]
+
+
+def test_iterators_of_what_has_items_only():
+    compiled = minicompiler.compile(lambda x, of: (x + 1, iter(of)))
+    made = compiled(torch.ones(2), Seats())[1]
+    assert type(made) is type(iter(Seats())) and list(made) == [0, 1, 2, 3]
+
+
+def test_lists_that_change_while_they_are_sorted():
+    def f(x):
+        made = [3, 2, 1]
+
+        def key(item):
+            made.append(item)
+            return item
+
+        try:
+            made.sort(key=key)
+        except ValueError as error:
+            return x + 1, str(error)
+        return x
+
+    check_against_eager(f, torch.ones(2))
+
+
+def test_guards_that_fail_at_every_call_end_in_eager_calls():
+    def f(x, of):
+        return x + 1 if of["limit"][0] < 1000 else x
+
+    compiled = minicompiler.compile(f)
+    before = minicompiler.stats()["recompiles"]
+    with pytest.warns(UserWarning, match="runs eagerly from now on"):
+        for i in range(40):
+            compiled(torch.ones(2), {"limit": [i + 0.5]})
+    assert minicompiler.stats()["recompiles"] - before < 40
+
+
+class Ends:
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        raise StopIteration("done")
+
+
+def test_what_ends_an_iterator_is_kept():
+    def returning(value):
+        yield 1
+        return value
+
+    def delegating(of):
+        yield (yield from of)
+
+    def f(x):
+        found = list(delegating(Ends()))
+        for it in (returning(x), returning((2,)), Ends()):
+            try:
+                while True:
+                    next(it)
+            except StopIteration as stop:
+                found += [stop.value, stop.args]
+        return x + 1, found
+
+    check_against_eager(f, torch.ones(2))
+
+
+class NoContainer:
+    __contains__ = None
+
+    def __iter__(self):
+        return iter([1])
+
+
+class Indexed:
+    def __init__(self, value):
+        self.value = value
+
+    def __index__(self):
+        return self.value
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda x: 1 in NoContainer(),
+        lambda x: [1].__mul__(Indexed(2)),
+        lambda x: [1].__add__((2,)),
+        lambda x: operator.index(Indexed("no")),
+        lambda x: setattr((lambda: x), "__closure__", None),
+    ],
+)
+def test_what_python_insists_on(ask):
+    def f(x):
+        try:
+            return x + 1, ask(x.size())
+        except (TypeError, AttributeError) as error:
+            return x + 2, str(error)
+
+    check_against_eager(f, torch.ones(2))
+
+
+class Keeping:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, cls, error, traceback):
+        self.kept = traceback is None, error, traceback and type(traceback).__name__
+        return True
+
+
+def test_exceptions_have_tracebacks_where_they_are_handled():
+    def f(x):
+        with Keeping() as keeping:
+            raise MemoryError("of a class that BaseException does not make")
+        return x + 1, keeping.kept
+
+    found = minicompiler.compile(f)(torch.ones(2))[1]
+    assert repr(found) == repr(f(torch.ones(2))[1])
+
+
+class Subscripted:
+    asked = 0
+
+    def __class_getitem__(cls, key):
+        cls.asked += 1
+        return key
+
+
+def test_subscripts_of_classes_are_taken_once():
+    minicompiler.compile(lambda x: (x + 1, Subscripted[int]))(torch.ones(2))
+    assert Subscripted.asked == 1
+
+
+class Point:
+    __match_args__ = ("x",)
+
+    def __init__(self, x):
+        self.x = x
+
+
+class Number(int):
+    pass
+
+
+def test_patterns_of_classes():
+    def f(t):
+        found = []
+        for subject in (Point(1), Number(2), 3, "four", Ends()):
+            try:
+                match subject:
+                    case Point(x):
+                        found.append(x)
+                    case Number(n):
+                        found.append(n)
+                    case str() as text:
+                        found.append(text)
+                    case int(n):
+                        found.append(-n)
+                    case Ends(x):
+                        found.append(x)
+            except TypeError as error:
+                found.append(str(error))
+            try:
+                match subject:
+                    case Point(x, y):
+                        found.append((x, y))
+            except TypeError as error:
+                found.append(str(error))
+        return t + 1, found
+
+    check_against_eager(f, torch.ones(2))
+
+
+class Deleting:  # what super() asks for
+    def __init__(self, x):
+        y = x + 1
+        list(map(id, [y]))
+        del self
+        try:
+            super().__init__()
+        except RuntimeError as error:
+            x.add_(len(str(error)))
+
+
+def test_super_of_what_was_deleted():
+    def f(x):
+        Deleting(x)
+        return x + 1
 
     check_against_eager(f, torch.ones(2))
