@@ -194,7 +194,8 @@ def compile_or_keep(backend: Backend, gm: fx.GraphModule, example_inputs: Sequen
     Raises BackendError where a backend of the user's fails.
     """
     if native := runtime.extension.module():
-        binding.tensor_guard = native.TensorGuard  # guards made from now on check tensors in C++
+        # guards made from now on are checked in C++ as far as possible
+        binding.tensor_guard, binding.frame_guard = native.TensorGuard, native.FrameGuard
     try:
         return backend(gm, list(example_inputs))
     except Unsupported as refusal:

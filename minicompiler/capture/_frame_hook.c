@@ -115,8 +115,8 @@ typedef struct {
     int skip;
     int running;       /* skipped calls of this code under way: more than a few is recursion */
     PyObject *globals; /* borrowed, only compared: entries are for functions with these globals */
-    PyObject *entries; /* NULL, or tuple (region, guard, replacement) * n; replaced, never changed,
-                          so that whoever walks it is safe while guards run */
+    PyObject *entries; /* NULL, or tuple (region, (guard...), replacement) * n; replaced, never
+                          changed, so that whoever walks it is safe while guards run */
 } Holder;
 
 static Py_ssize_t extra_index;
@@ -233,30 +233,36 @@ static PyObject *skipping(PyThreadState *ts, Frame *f, PyCodeObject *code, Holde
     return result;
 }
 
-/* The replacement of the first entry whose guard holds (new reference), Py_None to run eagerly, or
-   NULL: with an error when a guard raised, without when no entry fits. Where a guard answers with a
-   tuple, not True, the replacement takes that (`last`, a new reference) as its last argument. */
+/* Does a guard hold? -1: it raised. Where it answers with a tuple, not True, the replacement takes
+   that (`last`, a new reference) as its last argument. */
+static int holds(PyObject *guard, PyObject *const *vector, Py_ssize_t n, PyObject **last)
+{
+    PyObject *check = alive(guard);
+    if (!check) return 0;
+    PyObject *answer = PyObject_Vectorcall(check, vector, n, NULL);
+    Py_DECREF(check);
+    if (!answer) return -1;
+    Py_CLEAR(*last);
+    if (PyTuple_CheckExact(answer)) *last = answer;
+    else Py_DECREF(answer); /* True and False outlive this */
+    return answer == Py_True || *last;
+}
+
+/* The replacement of the first entry whose guards hold (new reference), Py_None to run eagerly, or
+   NULL: with an error when a guard raised, without when no entry fits. */
 static PyObject *look_up(Holder *h, PyObject *const *vector, Py_ssize_t n, PyObject **last)
 {
     PyObject *entries = Py_NewRef(h->entries), *found = NULL;
     State before = here;
     here = (State){NULL, NULL, 1}; /* a guard is a Python function; it shall not be hooked */
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(entries); i += 3) {
-        PyObject *guard = PyTuple_GET_ITEM(entries, i + 1);
-        if (PyTuple_GET_ITEM(entries, i) != before.region) continue;
-        if (guard != Py_None) {
-            PyObject *check = alive(guard);
-            if (!check) continue;
-            PyObject *holds = PyObject_Vectorcall(check, vector, n, NULL);
-            Py_DECREF(check);
-            if (!holds) break;
-            Py_CLEAR(*last);
-            if (PyTuple_CheckExact(holds)) *last = holds;
-            else Py_DECREF(holds); /* True and False outlive this */
-            if (holds != Py_True && !*last) continue;
-        }
-        if (!(found = alive(PyTuple_GET_ITEM(entries, i + 2)))) continue;
-        if (i && guard != Py_None) move_to_front(h, entries, i);
+        PyObject *guards = PyTuple_GET_ITEM(entries, i + 1);
+        int held = PyTuple_GET_ITEM(entries, i) == before.region;
+        for (Py_ssize_t k = 0; held > 0 && k < PyTuple_GET_SIZE(guards); k++)
+            held = holds(PyTuple_GET_ITEM(guards, k), vector, n, last);
+        if (held < 0) break;
+        if (!held || !(found = alive(PyTuple_GET_ITEM(entries, i + 2)))) continue;
+        if (i && PyTuple_GET_SIZE(guards)) move_to_front(h, entries, i);
         break;
     }
     here = before;
@@ -371,8 +377,9 @@ static PyObject *m_set(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!iO|O", &PyCode_Type, &code, &skip, &entries, &globals))
         return NULL;
     int given = PyTuple_Check(entries);
-    if (given && PyTuple_GET_SIZE(entries) % 3)
-        return PyErr_Format(PyExc_ValueError, "entries are three objects each");
+    for (Py_ssize_t i = 0; given && i < PyTuple_GET_SIZE(entries); i += 3)
+        if (i + 3 > PyTuple_GET_SIZE(entries) || !PyTuple_Check(PyTuple_GET_ITEM(entries, i + 1)))
+            return PyErr_Format(PyExc_ValueError, "entries are region, guards, replacement");
     Holder *h = holder_of((PyCodeObject *)code, 1);
     if (!h) return NULL;
     if (skip >= 0) h->skip = skip;
@@ -449,7 +456,7 @@ static PyMethodDef methods[] = {
     {"enter", m_enter, METH_VARARGS},
     /* get(code) -> (skip, entries) */
     {"get", m_get, METH_O},
-    /* set(code, skip, (region, guard, replacement) * n, globals): skip -1, entries None: as they
+    /* set(code, skip, (region, guards, replacement) * n, globals): skip -1, entries None: as they
        are; globals None: any */
     {"set", m_set, METH_VARARGS},
     /* own_dict(object): an instance's dictionary, whatever its class makes of __dict__ */

@@ -11,7 +11,7 @@ model, are bindings, not recompiles. Roots are known by weak reference.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from types import FunctionType
 from typing import Any
@@ -19,22 +19,46 @@ from weakref import ref
 
 import torch
 
+from .facts import AMBIENT
 from .frame_hook import Walk
 from .guards import Guard, GuardSet, TensorGuard
-from .source import ClassAttr, Field, Item, OwnDict, Source, TypeOf
+from .source import ClassAttr, Field, Item, Local, OwnDict, Source, TypeOf
 
 OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM, FIELD = range(6)  # kinds of steps, as in _walk.c
+FIELDS = ("__code__", "__defaults__", "__kwdefaults__")  # of functions, as there
 TUPLES = (tuple, torch.Size)
 FEWEST = 8  # guards below a root that make up for a binding
 
-tensor_guard: TensorGuard | None = None  # the run-time extension's, handed in by the pipeline
+tensor_guard: TensorGuard | None = None  # the run-time extension's, handed in by the pipeline,
+frame_guard: Any = None  # as is this
 
 
-def build(guards: GuardSet, bound: "Binding | None" = None) -> Callable[..., Any]:
-    """check(*vector) -> whether every guard holds, the fastest way there is; truth may come as what
-    a replacement made with `bound` takes as its last argument."""
-    bound = bound or of(guards)
-    return guards.build(tensor_guard) if bound is None else bound.check()
+def build(guards: GuardSet, bound: "Binding | None" = None) -> tuple[Callable[..., Any], ...]:
+    """Checks of the vector, the fastest that there are: all hold where every guard does. The last
+    may answer with what a replacement made with `bound` takes as its last argument."""
+    rows, checks = list(guards), []
+    if tensor_guard is not None and frame_guard is not None:
+        alone = [g for g in rows if g.alone]
+        tensors = [(g.source.name, g.expected) for g in alone if isinstance(g.source, Local)]
+        places = [guards.vector.index(name) for name, _ in tensors]
+        state = [AMBIENT[g.kind].question(g.expected) for g in alone if g.source is None]
+        on_tensors = tensor_guard([facts.row() for _, facts in tensors])
+        checks.append(frame_guard(state, places, on_tensors))
+        rows = [g for g in rows if not g.alone]
+    if bound := bound or of(guards):
+        checks.append(bound.check(rows))
+    elif rows or not checks:
+        checks.append(guards.build(tensor_guard, rows))
+    return tuple(checks)
+
+
+def found(checks: Iterable[Callable[..., Any]], vector: tuple[Any, ...]) -> Any:
+    """What the last check answers; False where one before it does not hold."""
+    answer = True
+    for check in checks:
+        if not (answer := check(*vector)):
+            break
+    return answer
 
 
 def of(guards: GuardSet) -> "Binding | None":
@@ -82,13 +106,13 @@ class Binding:
         at = order.setdefault(source, len(order))
         return f"found[{at if order is self.front else ~at}]"
 
-    def check(self) -> Callable[..., Any]:
-        """check(*vector) -> whether all guards hold, the others included: False, or what was found
-        (True where nobody asked for a place)."""
+    def check(self, rows: list[Guard]) -> Callable[..., Any]:
+        """check(*vector) -> whether the rows hold: False, or what was found, or True where nobody
+        asked for a place."""
         result = "found" if self.front or self.back else "True"
         first: list[Guard] = []  # not about the root
         last: list[Guard] = []  # about what a walk leads to
-        for guard in self.guards:
+        for guard in rows:
             if guard not in self.bound or (guard.kind == "TENSOR" and tensor_guard is None):
                 (last if any(map(self.is_below, guard.sources)) else first).append(guard)
 
@@ -108,8 +132,8 @@ class Binding:
         text.require_all(last, tensor_guard)
 
         if tensor_guard is not None:
-            rows = [self.tensors[source] for source in self.front]
-            self.guard = tensor_guard(rows), len(rows)
+            facts = [self.tensors[source] for source in self.front]
+            self.guard = tensor_guard(facts), len(facts)
         places = (*self.front, *reversed(self.back))
         self.wanted = tuple(self.number(source) for source in places)
         return text.check(modes, result)
@@ -127,9 +151,7 @@ class Binding:
                     number = self.step(OWN_DICT, of)
                 case Item(of, str(key)) if self.is_dict(of):
                     number = self.step(ITEM, of, key)
-                case Field(of, "__code__" | "__defaults__" | "__kwdefaults__" as name) if (
-                    self.classes.get(of) is FunctionType
-                ):
+                case Field(of, name) if name in FIELDS and self.classes.get(of) is FunctionType:
                     number = self.step(FIELD, of, name)
                 case ClassAttr(TypeOf(of), name) if self.number(of) is not None:
                     shared = self.classes.get(of, of), name  # by all objects of a class

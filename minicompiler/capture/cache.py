@@ -49,7 +49,7 @@ class Entry:
 
     region: object
     compiled: Compiled | None = None
-    check: Callable[..., Any] | None = None
+    checks: tuple[Callable[..., Any], ...] = ()
     module: ref[Any] | None = None  # the nn.Module that the frame is a method of
 
     @property
@@ -75,8 +75,7 @@ class CodeCache:
 
     def lookup(self, region: object, vector: tuple[Any, ...]) -> tuple[Entry, Any] | None:
         """The entry of this region whose guards hold for the vector, and what its check found."""
-        checks = ((e, e.check) for e in self.entries if e.region is region)
-        held = ((e, check is None or check(*vector)) for e, check in checks)
+        held = ((e, binding.found(e.checks, vector)) for e in self.entries if e.region is region)
         return next(((e, found) for e, found in held if found), None)
 
     def failures(self, region: object, vector: tuple[Any, ...]) -> Iterator[Failure]:
@@ -100,12 +99,12 @@ class CodeCache:
 
     def insert(self, region: object, compiled: Compiled, vector: tuple[Any, ...]) -> Any:
         """What the check of the new entry finds for the call that it was made for."""
-        module, check = module_of(vector), binding.build(compiled.guards, compiled.binding)
+        module, checks = module_of(vector), binding.build(compiled.guards, compiled.binding)
         if isinstance(compiled.replacement, FunctionType):
             frame_hook.skip(compiled.replacement.__code__)  # never offered to be compiled
-        entry = Entry(region, compiled, check, None if module is None else ref(module))
+        entry = Entry(region, compiled, checks, None if module is None else ref(module))
         self.publish([entry, *self.entries])
-        return check(*vector)
+        return binding.found(checks, vector)
 
     def give_up(self, region: object) -> None:
         self.publish([*self.entries, Entry(region)])
@@ -121,7 +120,7 @@ class CodeCache:
         self.entries = entries
         if (code := self.code()) is not None:
             weak: Any = lambda function: None if function is None else ref(function)
-            made = [(e.region, weak(e.check), weak(e.replacement)) for e in entries]
+            made = [(e.region, tuple(map(weak, e.checks)), weak(e.replacement)) for e in entries]
             frame_hook.replace(code, made, self.f_globals)
 
 

@@ -188,6 +188,11 @@ class Ambient(NamedTuple):
     quick: Callable[[], Any] = bool
     idle: Any = False
 
+    def question(self, expected: Any) -> tuple[Callable[[], Any], Any]:
+        """What to call, and what it answers as long as the state is `expected`."""
+        usual = self.usual is not MISSING and expected == self.usual
+        return (self.quick, self.idle) if usual else (self.read, expected)
+
 
 def autocast_state() -> tuple[Any, ...]:
     """(device, dtype) for each device where autocast is on, then whether casts are cached."""

@@ -79,11 +79,11 @@ def tolerant(callback: Callback) -> Callback:
 
 
 def replace(code: CodeType, entries: list[tuple[Any, Any, Any]], f_globals: Any = None) -> None:
-    """Ways to run a code object: (region, guard, replacement), tried in order. `region` is compared
-    by identity: entries are seen only while a region of the same token is active. guard None:
-    always; replacement None: run as Python would. Either may be a weakref to the function: a dead
-    one never fits. `f_globals`: all are only for functions with these globals (compared by address;
-    None: whatever theirs are)."""
+    """Ways to run a code object: (region, guards, replacement), tried in order. `region` is
+    compared by identity: entries are seen only while a region of the same token is active. All
+    guards must hold; replacement None: run as Python would. Each may be a weakref to the function:
+    a dead one never fits. `f_globals`: all are only for functions with these globals (compared by
+    address; None: whatever theirs are)."""
     if _c is not None:
         _c.set(code, -1, tuple(part for entry in entries for part in entry), f_globals)
 

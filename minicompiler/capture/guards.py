@@ -14,7 +14,7 @@ weak reference, so that an address used again is not taken for the object.
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import torch
@@ -24,7 +24,7 @@ from . import facts
 from .decode import parameters
 from .facts import AMBIENT, Literal, Pin, TensorFacts, describe, signature
 from .frame_hook import MISSING
-from .source import Globals, OwnDict, Source, keys_of
+from .source import Globals, Local, OwnDict, Source, keys_of
 
 
 # ---------------------------------------------------------------- kinds
@@ -40,6 +40,14 @@ class Guard:
         """Everything that checking this guard reads."""
         own = () if self.source is None else (self.source,)
         return (*own, *KINDS[self.kind].others(self.expected))
+
+    @property
+    def alone(self) -> bool:
+        """Can the run-time extension look at it, and before all others? Ambient state that a C
+        function tells, and tensors among the arguments."""
+        if self.kind in AMBIENT:
+            return type(AMBIENT[self.kind].question(self.expected)[0]) is not FunctionType
+        return self.kind == "TENSOR" and type(self.source) is Local
 
     def __repr__(self) -> str:
         return f"{self.kind} {self.source or ''} {KINDS[self.kind].tell(self.expected, None)[0]}"
@@ -107,10 +115,8 @@ def _ambient(name: str) -> Kind:
     state = AMBIENT[name]
 
     def holds(x: str, expected: Any, scope: "Text") -> str:
-        if state.usual is not MISSING and expected == state.usual:
-            return f"{scope.const(state.quick)}() == {state.idle}"
-        same = "is" if isinstance(expected, bool | torch.dtype) else "=="
-        return f"{scope.const(state.read)}() {same} {scope.const(expected)}"
+        call, answer = state.question(expected)
+        return f"{scope.const(call)}() == {scope.const(answer)}"
 
     return Kind(2, holds, tell=lambda e, v: (describe(e), describe(state.read())))
 
@@ -266,17 +272,12 @@ class Text:
         self.lines.append(f"if not ({condition}): return {otherwise}")
 
     def require_all(self, rows: Iterable[Guard], tensor_guard: TensorGuard | None = None) -> None:
-        """Rows in the order of checking; neighbouring TENSOR rows in one call of `tensor_guard`."""
-        batch: dict[Source, Guard] = {}
-        for guard in (*rows, None):
-            source = guard.source if guard and guard.kind == "TENSOR" and tensor_guard else None
-            if batch and tensor_guard and not (source and source.above.isdisjoint(batch)):
-                check = self.name(tensor_guard([g.expected.row() for g in batch.values()]))
-                self.lines.append(f"if not {check}({_reads(batch, self)}): return False")
-                batch.clear()
-            if guard and source:
-                batch[source] = guard
-            elif guard:
+        """Rows in the order of checking."""
+        for guard in rows:
+            if guard.kind == "TENSOR" and tensor_guard and guard.source:
+                check = self.name(tensor_guard([guard.expected.row()]))
+                self.lines.append(f"if not {check}({self.read(guard.source)}): return False")
+            else:
                 self.require(guard)
 
     def function(self, name: str, lines: Iterable[str], *more: str) -> Any:
@@ -373,11 +374,13 @@ class GuardSet:
         named = self.vector if vector is None else vector
         return Text(named, {"G": self.f_globals}, self.classes())
 
-    def build(self, tensor_guard: TensorGuard | None = None) -> Callable[..., bool]:
-        """check(*vector) -> whether every guard holds. Its `text` is the Python it was made of;
-        tensors are looked at in Python too, or by what `tensor_guard` makes of their rows."""
+    def build(
+        self, tensor_guard: TensorGuard | None = None, rows: list[Guard] | None = None
+    ) -> Callable[..., bool]:
+        """check(*vector) -> whether every guard holds, or all of `rows`. Its `text` is the Python
+        it was made of; tensors are looked at in Python too, or by what `tensor_guard` makes."""
         text = self.text()
-        text.require_all(self, tensor_guard)
+        text.require_all(self if rows is None else rows, tensor_guard)
         return text.check(any(g.kind == "FUNCTION_MODES" and g.expected for g in self.rows))
 
     def reader(self, sources: Sequence[Source]) -> Callable[..., list[Any]]:

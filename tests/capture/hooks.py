@@ -38,7 +38,7 @@ def forget(code):
 
 class Entry(NamedTuple):
     region: object
-    guard: object
+    guards: tuple[object, ...]
     replacement: object
 
 
@@ -53,7 +53,8 @@ def record(code, guard, replacement, region=None, f_globals=None):
     target = replacement() if isinstance(replacement, ref) else replacement
     if isinstance(target, FunctionType):
         frame_hook.skip(target.__code__)
-    entry, known = (region, guard, replacement), entries(code)
+    guards = () if guard is None else (guard,)
+    entry, known = (region, guards, replacement), entries(code)
     frame_hook.replace(code, [*known, entry] if guard is None else [entry, *known], f_globals)
 
 

@@ -85,6 +85,12 @@ def assumptions(net, x):
     return made
 
 
+def whole(made):
+    """All checks of a set as one."""
+    checks = binding.build(made)
+    return lambda *vector: bool(binding.found(checks, vector))
+
+
 def net_path(block, name):
     blocks = part(SELF, "_modules", "blocks")
     return part(part(blocks, "_modules", block), "_modules", name)
@@ -159,7 +165,7 @@ def test_every_change_is_judged_as_by_the_plain_check(name, tensor_guard):
     net, x = Net(), torch.zeros(2, 3)
     made = assumptions(net, x)
     plain, bound = made.build(), binding.of(made)
-    check = bound.check()
+    check = bound.check(list(made))
     assert bound.root == SELF
     for _ in range(3):
         assert plain(net, x) and check(net, x)
@@ -172,14 +178,14 @@ def test_every_change_is_judged_as_by_the_plain_check(name, tensor_guard):
 
 def test_other_arguments_and_ambient_state(tensor_guard):
     net, x = Net(), torch.zeros(2, 3)
-    check = binding.build(assumptions(net, x))
+    check = whole(assumptions(net, x))
     assert check(net, x) and not check(net, torch.zeros(3, 3)) and not check(net, None)
     assert not check(None, x) and not check(net.blocks, x) and check(net, torch.ones(2, 3))
     with torch.no_grad():
         assert not check(net, x)
     assert not check(net, net.blocks[0].fc.weight.detach()[:2])  # shares memory
     with torch.device("cpu"):
-        device = binding.build(assumptions(net, x))
+        device = whole(assumptions(net, x))
         assert device(net, x)
     assert not device(net, x)
 
@@ -191,7 +197,7 @@ def test_random_sequences_of_changes():
     for _ in range(6):
         net = Net()
         made = assumptions(net, x)
-        plain, check = made.build(), binding.build(made)
+        plain, check = made.build(), whole(made)
         saved = copy.deepcopy(net)
         for _ in range(8):
             try:
@@ -210,7 +216,7 @@ def test_instances_share_one_check():
     bound = binding.of(made)
     weight = part(net_path("1", "fc"), "_parameters", "weight")
     assert bound.place(weight) == "found[0]" and bound.place(X) == ""
-    check = bound.check()
+    check = bound.check(list(made))
     full = 0
 
     def counting(root, in_full=bound.in_full):
@@ -236,7 +242,7 @@ def test_roots_die():
     x = torch.zeros(2, 3)
     made = assumptions(Net(), x)
     bound = binding.of(made)
-    check = bound.check()
+    check = bound.check(list(made))
     for i in range(6):
         net = Net()
         if i % 2:  # what was walked leads back to the root
@@ -257,7 +263,7 @@ def test_roots_in_a_cell_or_a_global():
         made = GuardSet(vector, {"net": net})
         assume(made, source, net)
         assert binding.of(made).root == source
-        check = binding.build(made)
+        check = whole(made)
         vector = [(lambda: net).__closure__[0]] if vector else []
         assert check(*vector) and check(*vector)
         net.eval()
@@ -269,7 +275,7 @@ def test_small_sets_need_no_binding():
     made.add("TYPE", SELF, Net)
     made.add("EQUALS", attribute(SELF, "training"), True)
     assert binding.of(made) is None
-    assert binding.build(made)(Net())
+    assert whole(made)(Net())
 
 
 def test_the_run_time_extensions_rows():

@@ -190,7 +190,7 @@ def test_entries_without_guard_come_last():
     record(f.__code__, lambda x: x == 2, lambda x: "two")
     with active(silent):
         assert [f(i) for i in (1, 3, 2, 3, 1)] == ["one", "eager", "two", "eager", "one"]
-    assert entries(f.__code__)[-1].guard is None
+    assert entries(f.__code__)[-1].guards == ()
 
 
 def test_entries_are_for_one_namespace():

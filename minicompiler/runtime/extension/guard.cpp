@@ -2,13 +2,13 @@
 
 namespace minicompiler {
 
+// A row is (type, dtype, device index or None, size, strides or None for a tensor that has none,
+// requires_grad, dispatch keys).
 class TensorGuard {
  public:
   static constexpr const char* kName = "minicompiler.TensorGuard";
   static constexpr const char* kDoc =
-      "TensorGuard(rows)(*tensors) -> bool: does every row hold of the tensor at its place?\n"
-      "A row is (type, dtype, device index or None, size, strides or None for a tensor that has\n"
-      "none, requires_grad, dispatch keys).";
+      "TensorGuard(rows)(*tensors) -> bool: does every row hold of the tensor at its place?";
 
   static std::unique_ptr<TensorGuard> make(PyObject* args) {
     auto [rows] = as<std::tuple<py::list>>(args);
@@ -64,6 +64,38 @@ class TensorGuard {
     TORCH_CHECK_TYPE(fits, "a row begins with a class of tensors");
     return made;
   }
+};
+
+// What can be looked at before anything else of a call: does each question about ambient state,
+// (call, answer), still have its answer, and does a TensorGuard hold of the arguments at `places`?
+class FrameGuard {
+ public:
+  static constexpr const char* kName = "minicompiler.FrameGuard";
+  static constexpr const char* kDoc = "FrameGuard(questions, places, TensorGuard)(*vector) -> bool";
+
+  static std::unique_ptr<FrameGuard> make(PyObject* args) {
+    auto guard = std::make_unique<FrameGuard>();
+    std::tie(guard->state_, guard->places_, guard->tensors_) =
+        as<std::tuple<std::vector<std::pair<py::object, py::object>>, std::vector<size_t>,
+                      py::object>>(args);
+    return guard;
+  }
+
+  PyObject* call(PyObject* const* args, size_t count) const {
+    for (const auto& [call, answer] : state_) {
+      auto now = py::reinterpret_steal<py::object>(PyObject_CallNoArgs(call.ptr()));
+      if (!now) return nullptr;
+      if (now.ptr() != answer.ptr() && !now.equal(answer)) Py_RETURN_FALSE;
+    }
+    c10::SmallVector<PyObject*, 64> tensors;
+    for (size_t place : places_) tensors.push_back(args[place]);
+    return PyObject_Vectorcall(tensors_.ptr(), tensors.data(), tensors.size(), nullptr);
+  }
+
+ private:
+  std::vector<std::pair<py::object, py::object>> state_;
+  std::vector<size_t> places_;
+  py::object tensors_;
 };
 
 }  // namespace minicompiler

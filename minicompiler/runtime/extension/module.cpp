@@ -8,6 +8,7 @@ PyMODINIT_FUNC PyInit_minicompiler_runtime() {
   std::pair<const char*, PyObject*> types[] = {
       {"Plan", minicompiler::Callable<minicompiler::Plan>::type()},
       {"TensorGuard", minicompiler::Callable<minicompiler::TensorGuard>::type()},
+      {"FrameGuard", minicompiler::Callable<minicompiler::FrameGuard>::type()},
       {"Function", minicompiler::Callable<minicompiler::Function>::type()},
   };
   for (auto [name, type] : types)
