@@ -32,20 +32,15 @@ def kind(dtype: torch.dtype) -> int:
 
 def result_type(operands: Iterable[Operand]) -> torch.dtype:
     """The dtype to which these operands promote together."""
-    categories: list[torch.dtype | None] = [None, None, None]
+    categories: dict[int, torch.dtype] = {}
     for x in operands:
         at = 2 if not isinstance(x, Lazy) else 1 if x.ndim == 0 else 0
         dtype = torch.int64  # of a size
         if not isinstance(x, Expr):
             dtype = x.dtype if isinstance(x, Lazy) else torch.result_type(x, x)
-        before = categories[at]
-        categories[at] = dtype if before is None else torch.promote_types(before, dtype)
-    result: torch.dtype | None = None
-    for lower in categories:
-        if result is None or (lower is not None and kind(lower) > kind(result)):
-            result = lower
-    assert result is not None
-    return result
+        categories[at] = torch.promote_types(categories.get(at, dtype), dtype)
+    # the first of the highest kind
+    return max((categories[at] for at in sorted(categories)), key=kind)
 
 
 def compute_dtype(dtype: torch.dtype) -> torch.dtype:

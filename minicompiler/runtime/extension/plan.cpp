@@ -106,9 +106,8 @@ class Plan {
   PyObject* call(PyObject* const* args, size_t count) {
     TORCH_CHECK_TYPE(count == 1 && PyList_Check(args[0]), kName, " takes one list");
     Values values;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[0]); i++)
-      values.push_back(from_python(PyList_GET_ITEM(args[0], i)));
-    if (PyList_SetSlice(args[0], 0, PyList_GET_SIZE(args[0]), nullptr) < 0) throw python_error();
+    for (py::handle input : py::handle(args[0])) values.push_back(from_python(input.ptr()));
+    py::handle(args[0]).attr("clear")();
     run(values);
     return list_of(std::move(values)).release().ptr();
   }
