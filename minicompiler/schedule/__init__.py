@@ -54,7 +54,7 @@ def planned(program: Program, groups: list[Group]) -> Plan:
         if number in inside:
             continue
         kept.append(group)
-        operation = group.nodes[0].about.operation
+        operation = group.nodes[0].operation
         if isinstance(operation, Extern):
             actions.append(operation)
             continue
@@ -71,7 +71,7 @@ def planned(program: Program, groups: list[Group]) -> Plan:
 
 def kernel_name(program: Program, group: Group, number: int) -> str:
     """What it computes, and its number: fused_add_gelu_3."""
-    origins = [o for node in group.nodes for o in program.origins.get(node.about.name, ())]
+    origins = [o for node in group.nodes for o in program.origins.get(node.name, ())]
     ending = r"(_(default|tensor|scalar|dim|int|list|self))*_*\d*$"
     found = dict.fromkeys(re.sub(ending, "", o) for o in origins if o.isidentifier())
     name = "_".join(found) or "loop"

@@ -1,6 +1,6 @@
 """What each operation reads and writes, and where: the facts that fusion and ordering rest on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -9,15 +9,17 @@ from ..ir.dtypes import Recorder, visit
 from ..ir.nodes import Computed, Extern, Layout, Operation, Program, Scatter, references, variables
 from ..symbolic.expr import Expr
 from ..symbolic.ranges import index_range, simplify
+from .spaces import Renaming
 
 # where each buffer is accessed, in the loop's variables; None: anywhere in it
 Places = dict[str, set[Expr | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Dependencies:
-    """Of the operation at `position` of those that run. `writes`: by the new names, and by those
-    of `into`, the older names of what is overwritten."""
+@dataclass(frozen=True, eq=False, slots=True)
+class Node:
+    """The operation at `position` of those that run. `writes`: by the new names, and by those of
+    `into`, the older names of what is overwritten. Within a group `renaming` has its loop's symbols
+    in terms of those of the group's space."""
 
     operation: Operation
     reads: Places
@@ -28,6 +30,9 @@ class Dependencies:
     commits: bool = False  # writes to an input, once nothing can raise any more
     cost: int = 0  # operations that are not free, an expensive one counted several times
     position: int = 0
+    renaming: Renaming = field(default_factory=dict)
+    over_all: bool = True  # at every point of the group's space; else once a row
+    down: bool = False  # a sum over the rows of the group's space
 
     @property
     def name(self) -> str:
@@ -38,7 +43,7 @@ class Dependencies:
         return [name for name in self.operation.names if name is not None]
 
 
-def dependencies(program: Program) -> list[Dependencies]:
+def dependencies(program: Program) -> list[Node]:
     """Of all operations in program order, without loops that nobody reads and that write to
     memory of the program's own."""
     layouts, lasting = program.layouts(), {*program.inputs, *program.constants}
@@ -59,7 +64,7 @@ def dependencies(program: Program) -> list[Dependencies]:
     return [replace(node, position=k) for k, node in enumerate(reversed(nodes))]
 
 
-def _computed(operation: Computed, layouts: dict[str, Layout], commits: bool) -> Dependencies:
+def _computed(operation: Computed, layouts: dict[str, Layout], commits: bool) -> Node:
     loop = operation.loop
     index, folded = variables(loop)
     limits = dict(zip((*index, *folded), map(index_range, (*loop.ranges, *loop.folded))))
@@ -73,12 +78,12 @@ def _computed(operation: Computed, layouts: dict[str, Layout], commits: bool) ->
     into = () if operation.into is None else (operation.into,)
     writes: Places = {name: {where} for name in (operation.name, *into)}
     checks, cost = recorder.checks, recorder.cost
-    return Dependencies(operation, reads, writes, into, False, checks, commits, cost)
+    return Node(operation, reads, writes, into, False, checks, commits, cost)
 
 
-def _extern(operation: Extern) -> Dependencies:
+def _extern(operation: Extern) -> Node:
     target = operation.target
-    return Dependencies(
+    return Node(
         operation,
         {ref.name: {None} for ref in operation.reads()},
         {name: {None} for name in operation.names if name is not None},
@@ -87,7 +92,7 @@ def _extern(operation: Extern) -> Dependencies:
     )
 
 
-def successors(nodes: list[Dependencies]) -> list[set[int]]:
+def successors(nodes: list[Node]) -> list[set[int]]:
     """For each operation those that must come later: what reads or overwrites its results."""
     later: list[set[int]] = [set() for _ in nodes]
     writer: dict[str, int] = {}  # of a buffer; of "", the last that drew random numbers

@@ -18,7 +18,7 @@ from ..ir.nodes import Computed, Extern, Loop, Program, Reduction, Scatter, refe
 from ..report.record import Why, current
 from ..symbolic.expr import Expr, as_expr, polynomial, product
 from ..symbolic.ranges import simplify
-from .dependencies import Dependencies, successors
+from .dependencies import Node, successors
 from .spaces import Renaming, Space, joined, permutation
 
 Names: TypeAlias = Set[str]  # of buffers
@@ -42,16 +42,6 @@ class No:
     bytes_saved: int = 0
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Node:
-    """An operation within a group: its loop's symbols in terms of those of the group's space."""
-
-    about: Dependencies
-    renaming: Renaming
-    over_all: bool = True  # at every point of the space; else once a row
-    down: bool = False  # a sum over the rows
-
-
 @dataclass(frozen=True, eq=False)
 class Group:
     """Nodes in program order that run as one kernel over `space`; or one Extern, without loops."""
@@ -61,38 +51,38 @@ class Group:
 
     @property
     def name(self) -> str:
-        return "+".join(node.about.name for node in self.nodes)
+        return "+".join(node.name for node in self.nodes)
 
     @property
     def position(self) -> int:
-        return self.nodes[-1].about.position
+        return self.nodes[-1].position
 
     @cached_property
     def own(self) -> int:
         """The bit set of its operations' positions."""
-        return sum(1 << node.about.position for node in self.nodes)
+        return sum(1 << node.position for node in self.nodes)
 
     @property
     def device(self) -> torch.device:
-        return next(x.device for x in self.nodes[0].about.operation.layouts if x is not None)
+        return next(x.device for x in self.nodes[0].operation.layouts if x is not None)
 
     @cached_property
     def loops(self) -> list[Loop]:
-        operations = [node.about.operation for node in self.nodes]
+        operations = [node.operation for node in self.nodes]
         return [o.loop for o in operations if isinstance(o, Computed)]
 
     @cached_property
     def makes(self) -> frozenset[str]:
-        return frozenset(name for node in self.nodes for name in node.about.makes)
+        return frozenset(name for node in self.nodes for name in node.makes)
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        return frozenset(name for node in self.nodes for name in node.about.reads)
+        return frozenset(name for node in self.nodes for name in node.reads)
 
     @cached_property
     def writes(self) -> frozenset[str]:
         """By the new names and by the older ones."""
-        return frozenset(name for node in self.nodes for name in node.about.writes)
+        return frozenset(name for node in self.nodes for name in node.writes)
 
     def places(self, buffer: str, *kinds: Literal["reads", "writes"]) -> set[Expr | None]:
         """Where it reads or writes `buffer`, in the symbols of the space; None: anywhere."""
@@ -100,7 +90,7 @@ class Group:
             None if index is None else simplify(index.subs(node.renaming), self.space.limits)
             for node in self.nodes
             for kind in kinds
-            for index in getattr(node.about, kind).get(buffer, ())
+            for index in getattr(node, kind).get(buffer, ())
         }
 
     @property
@@ -125,23 +115,23 @@ class Group:
 Pair: TypeAlias = tuple[Group, Group]
 
 
-def single(about: Dependencies) -> Group:
+def single(node: Node) -> Group:
     """A group of one operation."""
-    operation = about.operation
+    operation = node.operation
     if isinstance(operation, Extern):
-        return Group((Node(about, {}),), Space(()))
+        return Group((node,), Space(()))
     loop = operation.loop
     space = Space(loop.ranges, loop.folded)
     table = dict(zip((s for part in variables(loop) for s in part), space.symbols))
     if isinstance(loop, Reduction) and not loop.folded:
         space = replace(space, folded=(as_expr(1),))
-    return Group((Node(about, table),), space)
+    return Group((replace(node, renaming=table),), space)
 
 
 class Fusion:
     """The groups of a program while they grow."""
 
-    def __init__(self, program: Program, nodes: list[Dependencies], siblings: bool = True) -> None:
+    def __init__(self, program: Program, nodes: list[Node], siblings: bool = True) -> None:
         self.siblings = siblings  # whether loops that only share what they read may fuse
         self.layouts = program.layouts()
         self.outputs = frozenset(ref.name for ref in references(program.outputs))
@@ -207,7 +197,7 @@ class Fusion:
         if isinstance(made, str):
             return No(made, gain)
         one, other = made
-        nodes = sorted((*one.nodes, *other.nodes), key=lambda node: node.about.position)
+        nodes = sorted((*one.nodes, *other.nodes), key=lambda node: node.position)
         both = Group(tuple(nodes), one.space)
         meets = (n for n in shared - flows if one.places(n, "reads") & other.places(n, "reads"))
         vanish = (name for name in flows if self.vanishes(name, both))
@@ -228,10 +218,10 @@ class Fusion:
         folds = any(isinstance(x, Reduction) for x in first.loops)  # its loops are not to be moved
         if scatters[0] or (scatters[1] and (folds or not first.makes & second.reads)):
             return "one of them writes where indices say"
-        abouts = [n.about for n in (*first.nodes, *second.nodes)]
-        if any(about.commits for about in abouts) and any(about.fails for about in abouts):
+        nodes = (*first.nodes, *second.nodes)
+        if any(node.commits for node in nodes) and any(node.fails for node in nodes):
             return "inputs are written when all indices are checked"
-        down = {n.about.name for n in (*first.nodes, *second.nodes) if n.down}
+        down = {node.name for node in nodes if node.down}
         if down & (first.reads | second.reads):
             return "a sum of columns is known only after the last row"
         own = first.own | second.own
@@ -345,7 +335,7 @@ class Fusion:
             if group.own & after:
                 self.before[k] |= own | before
         self.groups[fresh], self.before[fresh], self.after[fresh] = answer.fused, before, after
-        self.home |= {node.about.position: fresh for node in answer.fused.nodes}
+        self.home |= {node.position: fresh for node in answer.fused.nodes}
         current().count("fusions")
         data = {"bytes_saved": answer.bytes_saved}
         current().why(Why("schedule", answer.fused.name, "fused", "", data))

@@ -7,7 +7,8 @@ from typing import Any
 from ..ir.nodes import Computed, Index, Reduction, Scatter, variables
 from ..ir.plan import Kernel
 from ..symbolic.expr import product
-from .fusion import Group, Node
+from .dependencies import Node
+from .fusion import Group
 from .spaces import Space
 
 AGAIN = 4  # what costs no more is computed again in a later pass, rather than kept
@@ -19,21 +20,21 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
     space, kept = group.space, set(needed)
     nodes = tuple(_rewritten(node, space) for node in group.nodes)
     passes = dict(zip((node.name for node in nodes), _passes(group)))
-    by = {node.about.name: node for node in group.nodes}
+    by = {node.name: node for node in group.nodes}
     # what costs a loop over `folded` to have
     looped = {n for n, node in by.items() if node.over_all and not _folds(node)}
     internal, rows, again, budget = set[str](), set[str](), set[str](), ROW_BYTES
     taken = {node.into for node in nodes}
-    for about, node in zip(group.nodes, nodes):
+    for of, node in zip(group.nodes, nodes):
         if node.name in kept or node.into or node.name in taken or isinstance(node.loop, Scatter):
             continue
-        assert not about.down, "nothing within the kernel can read it"
-        readers = [n.about.name for n in group.nodes if node.name in n.about.reads]
+        assert not of.down, "nothing within the kernel can read it"
+        readers = [n.name for n in group.nodes if node.name in n.reads]
         later = any(passes[reader] > passes[node.name] for reader in readers)
         if later and node.name in looped:
             size = int(product(space.folded)) * node.layout.dtype.itemsize
             gone = looped & internal - rows  # what a later loop does not find in memory
-            if about.about.cost <= AGAIN and not about.about.reads.keys() & (taken | gone):
+            if of.cost <= AGAIN and not of.reads.keys() & (taken | gone):
                 again.add(node.name)  # cheaper than memory
             elif group.device.type == "cpu" and size > budget:
                 continue
@@ -44,7 +45,7 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
         internal.add(node.name)
     made = {node.name for node in nodes}
     mutated = [n.into for n in nodes if n.into is not None and n.into not in made]
-    reads = [name for n in group.nodes for name in n.about.reads if name not in made]
+    reads = [name for n in group.nodes for name in n.reads if name not in made]
     return Kernel(
         name,
         group.device,
@@ -56,7 +57,7 @@ def kernel(group: Group, name: str, needed: Iterable[str]) -> Kernel:
         mutated=tuple(dict.fromkeys(mutated)),
         internal=frozenset(internal),
         rows=frozenset(rows),
-        down=frozenset(node.about.name for node in group.nodes if node.down),
+        down=frozenset(node.name for node in group.nodes if node.down),
         again=frozenset(again),
         passes=tuple(passes.values()) if space.folded else (),
     )
@@ -80,11 +81,11 @@ def _passes(group: Group) -> list[int]:
     """
     when: list[int] = []
     for node in group.nodes:
-        reads = {*node.about.reads, *node.about.into}
+        reads = {*node.reads, *node.into}
         first = 0 if node.over_all else -1
         for its, other in zip(when, group.nodes):
-            flows = other.about.name in reads
-            overwrites = other.about.reads.keys() & {*node.about.into}
+            flows = other.name in reads
+            overwrites = other.reads.keys() & {*node.into}
             if flows or overwrites:
                 late = not other.over_all or (flows and _folds(other))
                 first = max(first, its + int(late and node.over_all))
@@ -93,13 +94,13 @@ def _passes(group: Group) -> list[int]:
 
 
 def _folds(node: Node) -> bool:
-    operation = node.about.operation
+    operation = node.operation
     return isinstance(operation, Computed) and isinstance(operation.loop, Reduction)
 
 
 def _rewritten(node: Node, space: Space) -> Computed:
     """The operation with its loop over `space`, and its layout in the same shape."""
-    operation = node.about.operation
+    operation = node.operation
     assert isinstance(operation, Computed)
     loop, layout = operation.loop, operation.layout
     old = [[node.renaming[s] for s in symbols] for symbols in variables(loop)]

@@ -107,7 +107,7 @@ class MemoryPlan:
                 same = memory.layout.dtype == mine.layout.dtype and memory.bytes == mine.bytes
                 if not (dies and ours and same):
                     continue
-                readers = {n.about.name for n in group.nodes if old in n.about.reads}
+                readers = {n.name for n in group.nodes if old in n.reads}
                 before = readers <= earlier and all(when.get(n, 0) <= late for n in readers)
                 places = group.places(old, "reads")
                 meet = places == group.places(node.name, "writes") and None not in places

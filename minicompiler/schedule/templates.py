@@ -26,11 +26,11 @@ def product_of(groups: list[Group], at: int, outputs: set[str]) -> tuple[int, Ex
     if not config.templates:
         return None
     for k in reversed(range(at)):
-        extern = groups[k].nodes[0].about.operation
+        extern = groups[k].nodes[0].operation
         if not isinstance(extern, Extern) or not is_product(extern):
             continue
         readers = [g for g in groups if extern.names[0] in g.reads]
-        between = {n for g in groups[k + 1 : at] for node in g.nodes for n in node.about.into}
+        between = {n for g in groups[k + 1 : at] for node in g.nodes for n in node.into}
         kept = extern.names[0] in outputs or between & {ref.name for ref in extern.reads()}
         if readers == [groups[at]] and not kept and (epilogue := tiled(extern, groups[at])):
             return k, extern, epilogue
