@@ -149,17 +149,16 @@ def sent_on(graph: fx.Graph) -> dict[fx.Node, set[int]]:
 def readers(backward: fx.Graph, saved: int) -> Sequence[frozenset[int]]:
     """By value that is saved, which are the first arguments: the tangents whose way back reads
     it."""
-    places = [node for node in backward.nodes if node.op == "placeholder"]
-    tangents = [node for node in places if node.name.startswith("tangents_")]
     sent = sent_on(backward)
-    made_of = {node: {i} for i, node in enumerate(places[:saved])}  # where it depends on none
+    every = set().union(*sent.values())
+    made_of = {
+        node: {i} for i, node in zip(range(saved), backward.nodes)
+    }  # where it has no tangent
     found: list[set[int]] = [set() for _ in range(saved)]
     for node in backward.nodes:
-        operands = node.all_input_nodes
-        mine = set(range(len(tangents))) if node.op == "output" else sent[node]
-        early = set().union(*(made_of.get(n, set()) for n in operands if not sent[n]))
-        if not mine:
-            made_of.setdefault(node, early)
+        mine = every if node.op == "output" else sent[node]
+        early = set().union(*(made_of[n] for n in node.all_input_nodes if not sent[n]))
+        made_of.setdefault(node, early)
         for i in early if mine else ():
             found[i] |= mine
     return [frozenset(one) for one in found]
