@@ -69,6 +69,17 @@ def check_callable(fn: Any) -> None:
         raise UserError(f"compile takes a function or an instance of nn.Module, not {fn!r}")
 
 
+def under_hook(fn: Callable[..., Any], callback: Any, token: object) -> Callable[..., Any]:
+    """`fn`, called while the hook asks `callback` about frames; None: it is off."""
+    run = frame_hook.run
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return run(callback, token, fn, *args, **kwargs)
+
+    frame_hook.skip(call.__code__)
+    return functools.update_wrapper(call, fn)
+
+
 class Region:
     """The settings of one `compile` call, and the answer to every frame reached from it."""
 
@@ -87,13 +98,7 @@ class Region:
 
     def around(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """`fn`, called with the hook on."""
-        run, callback, token = frame_hook.run, self.callback, self.token
-
-        def compiled(*args: Any, **kwargs: Any) -> Any:
-            return run(callback, token, fn, *args, **kwargs)
-
-        frame_hook.skip(compiled.__code__)
-        return functools.update_wrapper(compiled, fn)
+        return under_hook(fn, self.callback, self.token)
 
     def on_frame(
         self, code: types.CodeType, function: types.FunctionType, vector: tuple[Any, ...]
@@ -278,12 +283,9 @@ def register_backend(name: str, fn: pipeline.Backend) -> pipeline.Backend:
 def disable(fn: F) -> F:
     """`fn` and all that it calls run eagerly, also when reached from compiled code."""
 
-    def disabled(*args: Any, **kwargs: Any) -> Any:
-        return frame_hook.run(None, None, fn, *args, **kwargs)
-
-    frame_hook.skip(disabled.__code__)
-    disabled._torchdynamo_disable = True  # type: ignore[attr-defined]  # torch's own mark
-    return functools.update_wrapper(disabled, fn)  # type: ignore[return-value]
+    disabled: Any = under_hook(fn, None, None)
+    disabled._torchdynamo_disable = True  # torch's own mark
+    return disabled  # type: ignore[no-any-return]
 
 
 @disable

@@ -19,7 +19,6 @@ from typing import Any
 
 import torch
 
-from ..errors import Unsupported
 from ..ir import ops
 from ..ir.dtypes import DtypeHandler, visit
 from ..ir.nodes import POSITIONS, Computed, Reduction, Scatter
@@ -416,8 +415,6 @@ class CppWriter(Writer):
         if name in kernel.internal:
             return
         target = f"{self.pointer(name)}[{self.text(place)}]"
-        if sign == "+=" and value.dtype in (torch.bfloat16, torch.float16, torch.bool):
-            raise Unsupported(f"C++ for adding {value.dtype} where indices say")
         self.line(f"{target} {sign} {value.text};")
 
     def kept(self, name: str) -> str:

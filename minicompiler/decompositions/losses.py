@@ -69,11 +69,9 @@ def _targets(
     channel = 0 if x.ndim == 1 else 1
     counted = target != ignore_index
     index = torch.where(counted, target, 0)
-    each = (
-        torch.ones_like(target, dtype=x.dtype)
-        if weight is None
-        else aten.index.Tensor(weight, [index])
-    )
+    each: Tensor = torch.ones_like(target, dtype=x.dtype)
+    if weight is not None:
+        each = aten.index.Tensor(weight, [index])
     return channel, index.unsqueeze(channel), counted, torch.where(counted, each, 0)
 
 

@@ -97,16 +97,12 @@ def _scaled(op: Rule) -> Rule:
     return in_float32(lambda x, a, b, value=1: torch.add(x, op(a, b) * value))
 
 
-def _bound(of_tensors: Rule, by_number: Rule) -> Rule:
-    return lambda x, y: (of_tensors if isinstance(y, Tensor) else by_number)(x, y)
-
-
 _EACH: dict[str, Rule] = {
     "addcdiv": _scaled(torch.div),
     "addcmul": _scaled(torch.mul),
     "copy": lambda x, source, non_blocking=False: aten.copy.default(x, source),
-    "maximum": _bound(torch.maximum, torch.clamp_min),
-    "minimum": _bound(torch.minimum, torch.clamp_max),
+    "maximum": torch.clamp_min,
+    "minimum": torch.clamp_max,
     "norm": lambda x, ord=2, dtype=None: torch.linalg.vector_norm(x, ord, dtype=dtype),
     "zero": torch.zeros_like,
 }
