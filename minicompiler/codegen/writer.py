@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ..errors import Unsupported
-from ..ir.dtypes import visit
+from ..ir.dtypes import Dtype, visit
 from ..ir.nodes import NEUTRAL, Index
 from ..ir.plan import Kernel, KernelSource, Plan
 from ..symbolic.expr import Expr, as_expr
@@ -26,13 +26,13 @@ class Value:
     """A variable or constant of the text. `depth`: of the block that knows it, 0 the outermost."""
 
     text: str
-    dtype: torch.dtype
+    dtype: Dtype
     depth: int = 0
     expr: Expr | None = None  # of an index used as a value
     number: Any = None  # of a constant
 
 
-def neutral(kind: str, dtype: torch.dtype) -> Any:
+def neutral(kind: str, dtype: Dtype) -> Any:
     """What a reduction starts with."""
     if kind in NEUTRAL:
         return NEUTRAL[kind]
@@ -48,13 +48,13 @@ class Writer:
     """Writes one kernel."""
 
     # what each language says itself
-    types: Mapping[torch.dtype, str]
+    types: Mapping[Dtype, str]
     printed: Callable[[Expr, Mapping[Expr, Interval]], str]  # an expression
-    literal: Callable[[Any, torch.dtype], str]  # a Python number as a constant
-    converted: Callable[[Value, torch.dtype], str]  # a value as another dtype
+    literal: Callable[[Any, Dtype], str]  # a Python number as a constant
+    converted: Callable[[Value, Dtype], str]  # a value as another dtype
     let: Callable[..., Value]  # the variable that holds a text; equal texts share one
     from_memory: Callable[[str, Expr], Value]
-    from_index: Callable[[Expr, torch.dtype], Value]
+    from_index: Callable[[Expr, Dtype], Value]
     default: Callable[..., Value]
     library = ""  # what the functions of random numbers are attributes of
     index: Index = ()  # those of the kernel's nodes, in the symbols of the text
@@ -113,19 +113,19 @@ class Writer:
             self.mask = mask
         return self.values[buffer]
 
-    def constant(self, value: Any, dtype: torch.dtype) -> Value:
+    def constant(self, value: Any, dtype: Dtype) -> Value:
         if isinstance(value, Expr):
             return self.index_expr(value, dtype)
         whole = as_expr(value) if type(value) is int else None
         return Value(self.literal(value, dtype), dtype, 0, whole, value)
 
-    def index_expr(self, expr: Expr, dtype: torch.dtype) -> Value:
+    def index_expr(self, expr: Expr, dtype: Dtype) -> Value:
         expr = simplify(expr, self.ranges)
         if expr.is_const:
             return self.constant(expr.const, dtype)
         return self.from_index(expr, dtype)
 
-    def to_dtype(self, x: Value, dtype: torch.dtype) -> Value:
+    def to_dtype(self, x: Value, dtype: Dtype) -> Value:
         if x.dtype == dtype:
             return x
         if x.number is not None:
@@ -134,9 +134,7 @@ class Writer:
             return self.index_expr(x.expr, dtype)
         return self.let(self.converted(x, dtype), dtype, x.depth)
 
-    def masked(
-        self, mask: Value, body: Callable[[], Value], other: Any, dtype: torch.dtype
-    ) -> Value:
+    def masked(self, mask: Value, body: Callable[[], Value], other: Any, dtype: Dtype) -> Value:
         outside = self.mask
         self.mask = mask if outside is None else self.default("logical_and", outside, mask)
         value = body()

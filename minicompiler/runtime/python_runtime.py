@@ -10,32 +10,31 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
 import torch
+from torch import Tensor
 from torch.autograd import profiler
 
 from ..ir.plan import KernelSource
 from .build import NativeKernel
 
 Flat: TypeAlias = Callable[[list[Any]], list[Any]]
+Launchers: TypeAlias = Mapping[str, Callable[..., None]]
+Sizes: TypeAlias = Sequence[int]
 
 empty_strided = torch.empty_strided
 
 
-def view(buffer: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int) -> Any:
+def view(buffer: Tensor, size: Sizes, stride: Sizes, offset: int) -> Any:
     """The memory of `buffer` seen otherwise; `offset` counts elements from its data pointer."""
     return torch.as_strided(buffer, size, stride, buffer.storage_offset() + offset)
 
 
-def reuse(
-    old: torch.Tensor, size: Sequence[int], stride: Sequence[int], dtype: torch.dtype
-) -> torch.Tensor:
+def reuse(old: Tensor, size: Sizes, stride: Sizes, dtype: torch.dtype) -> Tensor:
     """A tensor over the memory of one that is no more."""
     storage = old.untyped_storage()
     return torch.empty(0, dtype=dtype, device=old.device).set_(storage, 0, size, stride)
 
 
-def foreseen(
-    made: torch.Tensor, size: Sequence[int], stride: Sequence[int], dtype: torch.dtype
-) -> torch.Tensor:
+def foreseen(made: Tensor, size: Sizes, stride: Sizes, dtype: torch.dtype) -> Tensor:
     """What an operator returned, in the strides that were foreseen. Raises RuntimeError where it
     is of another size or dtype."""
     if tuple(made.shape) != tuple(size) or made.dtype != dtype:
@@ -45,7 +44,7 @@ def foreseen(
     return laid_out(made, stride)
 
 
-def laid_out(x: torch.Tensor, stride: Sequence[int]) -> torch.Tensor:
+def laid_out(x: Tensor, stride: Sizes) -> Tensor:
     """`x` with these strides; those of dimensions of size 1 do not matter."""
     if x.numel() == 0 or all(n == 1 or a == b for n, a, b in zip(x.shape, x.stride(), stride)):
         return x
@@ -62,7 +61,7 @@ def launcher(kernel: NativeKernel, source: KernelSource) -> Callable[..., None]:
     """`kernel` as a function of tensors. Raises IndexError where a check fails."""
     pointers_type = ctypes.c_void_p * len(source.args)
 
-    def launch(*tensors: torch.Tensor) -> None:
+    def launch(*tensors: Tensor) -> None:
         pointers = pointers_type(*[tensor.data_ptr() for tensor in tensors])
         with named(source.name):
             failed = kernel.function(pointers)
@@ -73,12 +72,7 @@ def launcher(kernel: NativeKernel, source: KernelSource) -> Callable[..., None]:
     return launch
 
 
-def load(
-    text: str,
-    launchers: Mapping[str, Callable[..., None]],
-    constants: Mapping[str, torch.Tensor],
-    name: str,
-) -> Flat:
+def load(text: str, launchers: Launchers, constants: Mapping[str, Tensor], name: str) -> Flat:
     """Run the wrapper module and take its `call`."""
     module: dict[str, Any] = {"__name__": f"minicompiler.{name}", "constants": constants}
     module.update(launchers)
