@@ -4,13 +4,13 @@ torch has many more; named here are those that are tested against eager, and whi
 behind that the next stage does not know.
 """
 
+import contextlib
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 from torch._decomp import decomposition_table
 
-from .table import RULES, in_float32, operators
+from .table import RULES, Rule, in_float32, operators
 
 NAMES = """
     sigmoid_backward tanh_backward silu_backward mish_backward threshold threshold_backward
@@ -25,20 +25,17 @@ NAMES = """
 """
 
 
-def where_it_runs(formula: Callable[..., Any]) -> Callable[..., Any]:
+def where_it_runs(formula: Rule) -> Rule:
     """Some subtract what may be bool; the operator converts first."""
 
     def rule(*args: Any, **kwargs: Any) -> Any:
-        try:
+        with contextlib.suppress(RuntimeError):
             return formula(*args, **kwargs)
-        except RuntimeError:
-            return NotImplemented
+        return NotImplemented
 
     return rule
 
 
-# the bare formula: what torch wraps around it looks for symbols, and imports sympy for that
-RULES |= {
-    op: in_float32(where_it_runs(inspect.unwrap(decomposition_table[op])))
-    for op in operators(NAMES)
-}
+for _op in operators(NAMES):
+    # the bare formula: what torch wraps around it looks for symbols, and imports sympy for that
+    RULES[_op] = in_float32(where_it_runs(inspect.unwrap(decomposition_table[_op])))

@@ -1,6 +1,5 @@
 """Tensors from nothing: constants, ranges, random numbers."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -65,9 +64,7 @@ def sequence(start: Number, step: Number) -> Any:
     return made(inner, weight=2)
 
 
-def random(
-    size: Sequence[Any], seeds: Lazy, k: int, kind: str, *, dtype: torch.dtype, **_: Any
-) -> Lazy:
+def random(size: Any, seeds: Lazy, k: int, kind: str, *, dtype: torch.dtype, **_: Any) -> Lazy:
     """Element i draws from seed k with its row-major position as offset."""
     load, out = seeds.loader(), spec()
     drawn = torch.int64 if kind == "randint" else torch.float32

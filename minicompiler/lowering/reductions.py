@@ -60,9 +60,7 @@ ON_BOOL: dict[ReduceKind, ReduceKind] = {"max": "any", "min": "all"}
 def fold(kind: ReduceKind) -> Callable[..., Any]:
     """The lowering that is nothing but this reduction."""
 
-    def rule(
-        x: Lazy, dim: Dims = None, keepdim: bool = False, *, dtype: torch.dtype | None = None
-    ) -> Any:
+    def rule(x: Lazy, dim: Dims = None, keepdim: bool = False, **_: Any) -> Any:
         out, called = spec(), kind
         if kind in ("max", "min", "argmax", "argmin") and 0 in x.size:
             return NotImplemented  # eager raises, or there is nothing to compute

@@ -17,6 +17,7 @@ from .table import aten, lowering
 from .views import View, broadcast_index
 
 Int = int | Expr
+Ints = Sequence[Int]
 
 # Up to so many parts of a `cat`, each element looks for its own: a GPU masks loads at no cost, a
 # CPU loop keeps its vectors only where the choice is of two, or the same for a whole row.
@@ -59,7 +60,7 @@ lowering(aten.t.default, view=True)(lambda x: seen(x, lambda i: i[::-1]))
 
 
 @lowering(aten.expand.default, view=True)
-def expand(x: Lazy, size: Sequence[Int], *, implicit: bool = False) -> Lazy:
+def expand(x: Lazy, size: Ints, *, implicit: bool = False) -> Lazy:
     return seen(x, lambda i: broadcast_index(i, x.size))
 
 
@@ -110,9 +111,7 @@ def unfold(x: Lazy, dimension: int, size: Int, step: Int) -> Lazy:
 
 
 @lowering(aten.as_strided.default, view=True)
-def as_strided(
-    x: Lazy, size: Sequence[Int], stride: Sequence[Int], storage_offset: Int | None = None
-) -> Any:
+def as_strided(x: Lazy, size: Ints, stride: Ints, storage_offset: Int | None = None) -> Any:
     """Of memory with eager's layout: a fresh buffer, which begins where its storage does.
 
     Of an input, what lies before and behind it is known only when it is there: ATen reads that.
@@ -198,7 +197,7 @@ def _written_in_turn(parts: Sequence[Lazy], at: int, starts: Sequence[Expr]) -> 
 
 
 @lowering(aten.constant_pad_nd.default)
-def constant_pad_nd(x: Lazy, pad: Sequence[Int], value: Any = 0) -> Lazy:
+def constant_pad_nd(x: Lazy, pad: Ints, value: Any = 0) -> Lazy:
     """`pad`: (before, after) of the last dimension, then of the one before it..."""
     load = x.loader()
     before = {x.ndim - 1 - k: as_expr(pad[2 * k]) for k in range(len(pad) // 2)}

@@ -61,10 +61,6 @@ class Compiler:
     command: tuple[str, ...]
     version: str
 
-    @property
-    def identity(self) -> str:
-        return f"{self.command} {self.version} {processor()}"
-
 
 def compiler() -> Compiler:
     """The C++ compiler of this machine. Raises NoCompiler."""
@@ -156,7 +152,7 @@ def build(
         if notice:
             print(f"{notice}: done", file=sys.stderr, flush=True)
 
-    key = store.digest(text, compiler.identity, shlex.join(flags))
+    key = store.digest(text, *compiler.command, compiler.version, processor(), *flags)
     return store.fetch(kind, key, f"{name}.so", make)
 
 

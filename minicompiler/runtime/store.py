@@ -37,13 +37,13 @@ class DiskFull(Unsupported):
         super().__init__(reason, hint)
 
 
-def digest(*parts: str | bytes) -> str:
+def digest(*parts: str) -> str:
     """Hex SHA-256 of the parts; ("a", "b") and ("ab",) differ."""
-    state = hashlib.sha256()
-    for part in parts:
-        data = part if isinstance(part, bytes) else part.encode()
-        state.update(len(data).to_bytes(8, "little") + data)
-    return state.hexdigest()
+    return _hash(repr(parts).encode())
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def distrust(folder: Path) -> str:
@@ -123,7 +123,7 @@ def _claimed(kind: str, key: str) -> "tuple[Path, BaseFileLock]":
 def _intact(product: Path) -> bool:
     """Is this the very file that was stored?"""
     try:
-        return digest(product.read_bytes()) == (product.parent / "digest").read_text()
+        return _hash(product.read_bytes()) == (product.parent / "digest").read_text()
     except OSError:
         return False
 
@@ -145,7 +145,7 @@ def fetch(kind: str, key: str, name: str, make: Callable[[Path], None]) -> tuple
             if left.name != ".lock":
                 left.unlink()
         make(entry)
-        (entry / "digest").write_text(digest((entry / name).read_bytes()))
+        (entry / "digest").write_text(_hash((entry / name).read_bytes()))
         return entry / name, False
     except OSError as error:
         if error.errno in FULL:

@@ -6,10 +6,7 @@ using Ints = std::vector<int64_t>;
 
 // ---- steps
 
-struct Layout {
-  at::ScalarType dtype;
-  Ints size, stride;
-};
+using Layout = std::tuple<at::ScalarType, Ints, Ints>;  // dtype, size, stride
 struct Alloc {
   int to;
   c10::Device device;
