@@ -226,7 +226,7 @@ def type_attribute(ev: E, v: Value, name: str) -> Value:
     if name == "__dict__":
         refuse(f"{v.real.__name__}.__dict__")
     meta, raw = type_lookup(type(v.real), name), type_lookup(v.real, name)
-    if not is_data_descriptor(meta):
+    if not is_data_descriptor(meta) or not hasattr(type(meta), "__get__"):
         source = guarded(ev, raw, ev.class_source(v, name))
         if raw is not MISSING:
             return bind(ev, raw, source, None, v, name)
