@@ -19,6 +19,7 @@ from weakref import ref
 import torch
 
 from . import attributes, data_model as model, polyfills, source as sources
+from .attributes import generic_attribute, generic_delattr, generic_setattr
 from .calls import POLYFILLS, PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
 from .frame_hook import MISSING, type_lookup
 from .side_effects import Call
@@ -72,13 +73,9 @@ rule(setattr)(lambda ev, v, name, value: attributes.setattr_(ev, v, model.text(n
 rule(delattr)(lambda ev, v, name: attributes.delattr_(ev, v, model.text(name)))
 
 
-rule(object.__getattribute__)(
-    lambda ev, v, name: attributes.generic_attribute(ev, v, model.text(name))
-)
-rule(object.__setattr__)(
-    lambda ev, v, name, value: attributes.generic_setattr(ev, v, model.text(name), value)
-)
-rule(object.__delattr__)(lambda ev, v, name: attributes.generic_delattr(ev, v, model.text(name)))
+rule(object.__getattribute__)(lambda ev, v, name: generic_attribute(ev, v, model.text(name)))
+rule(object.__setattr__)(lambda ev, v, n, value: generic_setattr(ev, v, model.text(n), value))
+rule(object.__delattr__)(lambda ev, v, name: generic_delattr(ev, v, model.text(name)))
 
 
 EXCEPTIONS = [c for c in vars(builtins).values() if isinstance(c, type)]
@@ -190,7 +187,8 @@ def _cached_call(ev: E, v: Obj, *args: Value, **kwargs: Value) -> Value:
     later = follows or found is NONE
     acts = [of for of in trial.effects.order.values() if isinstance(of, Obj) or not later]
     unsteady = trial.memo.keys() & written or trial.graph.mutated() or trial.graph.mode.draws
-    if acts or unsteady or trial.ambient:
+    switched = any(trial.ambient_now[key] != was for key, (_, was) in trial.ambient.items())
+    if acts or unsteady or switched:
         refuse("a cached function that does more than compute, or reads what was written")
     plain: Callable[[Value], Value] = lambda a: a if a.source else Const(readable(ev, a, v.real))
     args, kwargs = tuple(map(plain, args)), {name: plain(a) for name, a in kwargs.items()}

@@ -66,7 +66,7 @@ NoneType = type(None)
 numpy: Any = sys.modules.get("numpy")  # torch brings it where it is installed
 NUMBERS: Any = (numpy.number, numpy.bool_) if numpy else ()
 ARRAY: Any = numpy.ndarray if numpy else NoneType
-ATOMS: tuple[type, ...] = (int, bool, str, bytes, NoneType, types.EllipsisType)
+ATOMS: Any = (int, bool, str, bytes, NoneType, types.EllipsisType, torch._C._SDPBackend)
 ATOMS += (types.NotImplementedType, torch.dtype, torch.layout, torch.memory_format, torch.device)
 
 
@@ -209,7 +209,7 @@ def function_modes() -> tuple[Any, ...]:
 
 
 saved_hooks = functools.partial(torch._C._autograd._top_saved_tensors_default_hooks, False)
-SDP_KERNELS = "flash math mem_efficient cudnn".split()
+SDP_KERNELS = "flash math mem_efficient cudnn overrideable".split()
 SDP_FLAGS = [getattr(torch._C, f"_get_{kind}_sdp_enabled") for kind in SDP_KERNELS]
 AMBIENT = {
     "GRAD_MODE": Ambient(torch.is_grad_enabled),

@@ -15,10 +15,9 @@ from .calls import PURE, rule
 from .facts import ARRAY, NUMBERS, numpy
 from .values import E, Const, Value, refuse
 
-NAMES = """float16 float32 float64 int8 uint8 int16 int32 int64 bool_ sqrt exp log log2 log10 power
-sin cos tanh ceil floor absolute maximum minimum add subtract multiply divide floor_divide sign
-remainder isnan isinf prod sum mean cumsum argmax argmin array asarray arange zeros ones full
-linspace concatenate stack outer tile repeat clip round reshape transpose expand_dims meshgrid"""
+NAMES = """float16 float32 float64 int8 uint8 int32 int64 bool_ sqrt exp log log2 log10 power sin
+cos tanh ceil floor absolute maximum minimum add subtract multiply divide floor_divide remainder
+isnan isinf prod sum mean array asarray arange zeros ones full linspace concatenate stack round"""
 PURE |= {getattr(numpy, name) for name in NAMES.split()} if numpy else set()
 
 

@@ -17,6 +17,7 @@ from ..symbolic.fake import Fake
 from . import attributes, custom_function, data_model as model, frame_hook, polyfills
 from . import source as sources
 from .calls import PURE, REFUSED_CALLS, Rule, found_in, rule
+from .facts import SDP_FLAGS, SDP_KERNELS
 from .frame_hook import MISSING, trust, type_lookup
 from .values import ABSENT, E, FALSE, NONE, TRUE, Const, Dict, Function, Method, Sequence, Tensor
 from .values import Value, const_bool, python_value, refuse
@@ -142,6 +143,8 @@ ambient("grad mode", torch._C._set_grad_enabled, torch.is_grad_enabled)
 ambient("autocast", torch.set_autocast_enabled, torch.is_autocast_enabled)
 ambient("autocast dtype", torch.set_autocast_dtype, torch.get_autocast_dtype)
 ambient("autocast cache", torch.set_autocast_cache_enabled, torch.is_autocast_cache_enabled)
+for _kind, _enabled in zip(SDP_KERNELS, SDP_FLAGS):
+    ambient(f"attention {_kind}", getattr(torch._C, f"_set_sdp_use_{_kind}"), _enabled)
 
 
 # It counts regions for the cast cache; the graph's regions need none: nothing is cached.

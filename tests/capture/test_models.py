@@ -14,6 +14,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.utils import parametrizations
 from torch.utils.checkpoint import checkpoint, checkpoint_sequential
 
@@ -70,6 +71,12 @@ def padded(m: Any, x: torch.Tensor) -> Any:
     return m(x, x, x, key_padding_mask=mask)
 
 
+def chosen(x: torch.Tensor) -> torch.Tensor:
+    with sdpa_kernel([SDPBackend.MATH]):
+        y = F.scaled_dot_product_attention(x, x, x, is_causal=True)
+    return y + F.scaled_dot_product_attention(x, x, x)
+
+
 tokens, image = torch.randint(0, 11, (3, 5)), torch.randn(2, 3, 8, 6)
 attended = torch.randn(3, 5, 8)
 encoder = functools.partial(nn.TransformerEncoderLayer, 8, 2, 16, dropout=0.0, batch_first=True)
@@ -83,6 +90,7 @@ also(
         attended,
     ),
     transformer_encoder=lambda: (nn.TransformerEncoder(encoder(), 2), attended),
+    attention_chosen=lambda: (chosen, attended[None]),
     embedding_bag=lambda: (nn.EmbeddingBag(11, 4, mode="max"), tokens),
     weight_norm=lambda: (parametrizations.weight_norm(nn.Linear(4, 5)), x),
     spectral_norm=lambda: (parametrizations.spectral_norm(nn.Linear(4, 5)), x),
@@ -140,6 +148,7 @@ also(
 
 # ---------------------------------------------------------------- cached functions, references
 @functools.lru_cache
+@torch.no_grad()
 def mask(n: int) -> torch.Tensor:
     return torch.tril(torch.ones(n, n))
 
