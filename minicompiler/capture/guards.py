@@ -365,9 +365,10 @@ class GuardSet:
         return any(has_died(guard.expected) for guard in self.rows)
 
     def classes(self) -> dict[Source, Any]:
-        """The types that TYPE rows expect."""
-        rows = [g for g in self.rows if g.kind == "TYPE"]
-        return {g.source: g.expected.value for g in rows if g.source and g.expected.value}
+        """The types that TYPE rows expect, and those of the objects that ID rows name."""
+        of: dict[str, Any] = {"TYPE": lambda cls: cls, "ID": type}
+        rows = [g for g in self.rows if g.kind in of]
+        return {g.source: of[g.kind](g.expected.value) for g in rows if g.source}
 
     def text(self, vector: Sequence[str] | None = None) -> Text:
         """An empty text over the vector, for rows in the order of checking."""
