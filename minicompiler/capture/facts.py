@@ -220,7 +220,7 @@ AMBIENT = {
     "DISPATCH_MODES": Ambient(torch._C._len_torch_dispatch_stack),
     "SAVED_TENSORS_HOOKS": Ambient(saved_hooks, None, saved_hooks, None),
     "DETERMINISTIC": Ambient(torch._C._get_deterministic_algorithms),
-    "MATMUL_PRECISION": Ambient(torch._C._get_float32_matmul_precision),  # generated matmuls read it
+    "MATMUL_PRECISION": Ambient(torch._C._get_float32_matmul_precision),  # read by matmuls
     "PATCHES": Ambient(  # of torch's and Python's own modules and classes
         lambda: tuple((name, Pin(now)) for name, now in patched()), (), patched, ()
     ),
