@@ -141,7 +141,7 @@ def bind(ev: E, raw: Any, source: Any, v: Value | None, owner: Value, name: str)
     if isinstance(v, Const):
         return ev.wrap(getattr(v.value, name), None)
     if isinstance(getter, FunctionType):
-        return model.call(ev, ev.wrap(getter, None), [ev.wrap(raw, source), v or NONE, owner], {})
+        return model.call_special(ev, ev.wrap(raw, source), "__get__", v or NONE, owner) or NONE
     if v is None:
         found = raw.__get__(None, owner.real)
         return ev.wrap(found, source if found is raw else None)
@@ -170,7 +170,7 @@ def c_attribute(ev: E, v: Obj, name: str) -> Value:
     if isinstance(v, Cell):
         return v.get(ev) or refuse("an empty cell")
     if isinstance(v, Function) and name in OF_CODE:
-        return ev.wrap(getattr(from_code(v) if v.is_new else v.real, name), None)
+        return ev.wrap(getattr(from_code(v) if v.is_new else v.real, name), field(v.source, name))
     fields = getattr(v.cls, "__match_args__", ())
     if isinstance(v, Tuple) and v.real is ABSENT and name in fields:  # torch.return_types
         return v.at(ev, fields.index(name))
@@ -281,7 +281,7 @@ def generic_setattr(ev: E, v: Value, name: str, value: Value) -> None:
     elif isinstance(raw, property) and raw.fset is not None:
         model.call(ev, ev.wrap(raw.fset, field(source, "fset")), [v, value], {})
     elif isinstance(setter, FunctionType):
-        model.call(ev, ev.wrap(setter, None), [ev.wrap(raw, source), v, value], {})
+        model.call_special(ev, ev.wrap(raw, source), "__set__", v, value)
     elif isinstance(v, Cell) and name == "cell_contents":
         v.set(ev, value)
     elif kept or (isinstance(v, Function) and name in WRAPPED_FIELDS):

@@ -180,8 +180,8 @@ class Evaluation:
 
     def load_global(self, space: Dict, name: str) -> Value:
         found = space.get(self, Const(name))
-        if found is None and name in vars(builtins):
-            found = self.wrap(vars(builtins)[name], None)
+        if found is None:
+            found = self.globals_of(vars(builtins), None).get(self, Const(name))
         return found or self.throw(NameError, f"name '{name}' is not defined")
 
     def item_of(self, real: Any, key: Any) -> Any:

@@ -1349,3 +1349,21 @@ def test_super_of_what_was_deleted():
         return x + 1
 
     check_against_eager(f, torch.ones(2))
+
+
+def test_names_of_builtins_and_of_functions_are_guarded(monkeypatch):
+    def named():
+        "first"
+
+    def f(x):
+        return x * len([1, 2]), named.__doc__
+
+    minicompiler.reset()
+    compiled = minicompiler.compile(f, backend="eager")
+    assert compiled(torch.ones(1))[0] == 2
+    named.__doc__ = "second"
+    assert compiled(torch.ones(1))[1] == "second"
+    monkeypatch.setattr("builtins.len", lambda of: 9)
+    found = compiled(torch.ones(1))[0].item()
+    monkeypatch.undo()
+    assert found == 9
