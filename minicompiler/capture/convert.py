@@ -86,6 +86,8 @@ def convert(
         guards.add_ambient()
         ev = Evaluation(guards, f_globals, attempt.break_at)
         frame = outermost(ev, code, args)
+        if frame.code.hidden:
+            return Skip("a comprehension hides a variable that closures share")
         try:
             found: Value | None = None
             with suppress(BreakHere):

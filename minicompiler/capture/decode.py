@@ -69,6 +69,9 @@ class Code:
         asks = {"__class__", "super"} <= {*code.co_freevars, *code.co_names}
         self.first = frozenset(code.co_varnames[:asks])  # what super() reads, if it may be called
         self._decode()
+        hides = {i.argval for i in self.instructions if i.opname == "LOAD_FAST_AND_CLEAR"}
+        # of an inlined comprehension: variables that closures share outside of it
+        self.hidden = hides.intersection((*code.co_cellvars, *code.co_freevars))
         table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
         self.handlers = [entry._replace(target=self.at[entry.target]) for entry in table]
 

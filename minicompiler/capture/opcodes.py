@@ -83,6 +83,8 @@ LOAD_FAST_CHECK = LOAD_FAST_BORROW = LOAD_FAST
 
 
 def LOAD_FAST_AND_CLEAR(f: Frame, inst: Instruction) -> None:
+    if inst.argval in f.cells:
+        refuse("a comprehension hides a variable that closures share")
     f.push(f.local(inst.argval) if inst.argval in f.locals else NULL)
     f.locals.pop(inst.argval, None)
 

@@ -1367,3 +1367,13 @@ def test_names_of_builtins_and_of_functions_are_guarded(monkeypatch):
     found = compiled(torch.ones(1))[0].item()
     monkeypatch.undo()
     assert found == 9
+
+
+def test_comprehensions_that_hide_what_closures_share():
+    def f(t):
+        x = 1
+        g = lambda: x  # noqa: E731
+        return t + 1, [x for x in range(4) if x % 2], g()
+
+    check_against_eager(f, torch.ones(2))
+    check_against_eager(lambda t: f(t), torch.ones(2))
