@@ -11,6 +11,7 @@ variables shared with closures as free variables. NULLs on the stack are pushed 
 """
 
 import functools
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import CodeType, FunctionType
@@ -25,6 +26,7 @@ from .decode import VERSION, Code, Instruction, decode
 IF_TRUE = "POP_JUMP_FORWARD_IF_TRUE" if VERSION < (3, 12) else "POP_JUMP_IF_TRUE"
 # Code objects made here that run eagerly by design.
 LANDINGS: set[CodeType] = set()
+FAST_ONE = re.compile("(?:LOAD|STORE)_FAST(?:_BORROW)?")
 VALUE, NULL_SLOT = True, False
 Layout = tuple[bool, ...]  # what each stack slot holds, bottom first
 
@@ -140,14 +142,27 @@ def _body(
                     yield target
             if raw in leave:
                 yield from [Instr("LOAD_CONST", True), Instr(IF_TRUE, leave[raw])]
-            closed = item.arg if item.name == "LOAD_FAST" else None  # 3.13: a parameter's cell
-            name = item.arg.name if isinstance(item.arg, CellVar) else closed
-            if isinstance(name, str) and name in code.code.co_cellvars:
-                item = Instr(item.name, FreeVar(name), location=item.location)
+            parts = [_closed(part, code.code.co_cellvars) for part in _apart(item)]
             if rewrite and raw == entry_raw:
-                yield from _without_method(item)
-                continue
-        yield item
+                parts[:1] = _without_method(parts[0])
+            yield from parts
+        else:
+            yield item
+
+
+def _apart(item: Instr) -> list[Instr]:
+    """What works on two variables takes four bits for each, too few where arguments were added."""
+    both: Any = item.arg if "_FAST_" in item.name and isinstance(item.arg, tuple) else ()
+    parts = zip(FAST_ONE.findall(item.name), both)
+    return [Instr(name, arg, location=item.location) for name, arg in parts] or [item]
+
+
+def _closed(item: Instr, cells: tuple[str, ...]) -> Instr:
+    """A variable in a cell of the function's own lies in its closure now."""
+    closed = item.arg if item.name == "LOAD_FAST" else None  # 3.13: a parameter's cell
+    name: Any = item.arg.name if isinstance(item.arg, CellVar) else closed
+    is_cell = isinstance(name, str) and name in cells
+    return Instr(item.name, FreeVar(name), location=item.location) if is_cell else item
 
 
 def _without_method(item: Instr) -> Iterable[Instr]:

@@ -426,3 +426,21 @@ def test_a_module_breaks_in_its_forward_only():
             return y * 2
 
     check_against_eager(Net(), x(), graphs=2, breaks=1)
+
+
+def test_many_variables_around_a_break():
+    """Instructions that name two variables have four bits for each (3.13)."""
+
+    def f(x, g):
+        t, u, v, w = range(4)  # the first variables, and after the break the last
+        a, b, c, d, e, h = range(t, 6)
+        i, j, k, l, m, n = (x + i for i in range(u, v + w + 2))
+        o, p, q, r, s = c, d, e, h, "text"
+        a1, a2, a3, a4, a5, a6 = i, j, k, l, m, n
+        for t, u in [(a, b), (c, d)]:
+            bytearray(1)  # breaks
+            v, w = t, u
+            y = lambda: (v, w, s)  # noqa: B023
+        return g(*(k, l), **{}), m + n + i + j, o + p + q + r, y(), a1, a2, a3, a4, a5, a6
+
+    check_against_eager(f, torch.ones(2), lambda k, l: k * l)
