@@ -169,10 +169,10 @@ rule(property.__new__)(lambda ev, cls, *accessors: Obj(cls.real))
 
 @rule(attributes.LRU_CACHE.__call__)
 def _cached_call(ev: E, v: Obj, *args: Value, **kwargs: Value) -> Value:
-    """What it returns may have been made long ago, so the wrapper itself is called, here and once a
-    call: before the graph, which stands for this one answer; where that is a constant of the
-    arguments, after it, with the output of its function. Evaluating the function, in a world where
-    nothing was read or written yet, shows that the time does not matter."""
+    """What it returns may have been made long ago, so the wrapper itself is called, once a call
+    and, for an object, here: before the graph, which stands for this one answer; where that is a
+    constant of the arguments, after it, with the output of its function. Evaluating the function,
+    in a world where nothing was read or written yet, shows that the time does not matter."""
     trial = type(ev)(ev.guards, ev.f_globals, None)
     trial.frames, trial.step = list(ev.frames), ev.step
     again: Callable[[Value], Value] = lambda a: trial.wrap(a.real, a.source) if a.source else a
@@ -196,7 +196,10 @@ def _cached_call(ev: E, v: Obj, *args: Value, **kwargs: Value) -> Value:
         ev.effects.later(v, args, kwargs, checked=len(args))
         return found
     real = {name: a.real for name, a in kwargs.items()}
-    answer = model.attempt(ev, v.real, *(a.real for a in args), **real)
+    literal = isinstance(found, Const) and is_literal(found.real)
+    answer = found.real if literal else model.attempt(ev, v.real, *(a.real for a in args), **real)
+    if is_literal(answer) and not literal:
+        refuse("a cached function that answers otherwise than it would now")
     ev.cached.append((Call(v, args, kwargs), answer))
     return Const(answer) if is_literal(answer) else ev.wrap(answer, sources.Const(answer))
 

@@ -138,10 +138,13 @@ class Text(guards.Text):
         return f"{self.value(of.function)}({self.items(of.args)}{named})"
 
     def ask(self, call: Call, answer: Any, otherwise: str) -> None:
-        """Call a function under lru_cache, but for the call that capture has made; `otherwise`:
-        where it does not answer as then."""
-        first, kind = self.const([answer]), guards.KINDS["EQUALS" if is_literal(answer) else "ID"]
-        self.lines.append(f"answer = {first}.pop() if {first} else {self.call(call)}")
+        """Call a function under lru_cache, but for the call that capture has made for an object;
+        `otherwise`: where it does not answer as then."""
+        kind, text = guards.KINDS["EQUALS" if is_literal(answer) else "ID"], self.call(call)
+        if not is_literal(answer):
+            first = self.const([answer])
+            text = f"{first}.pop() if {first} else {text}"
+        self.lines.append(f"answer = {text}")
         holds = kind.holds("answer", kind.keep(answer), self)
         self.lines.append(f"if not ({holds}): return {otherwise}")
 

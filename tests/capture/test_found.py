@@ -1377,3 +1377,15 @@ def test_comprehensions_that_hide_what_closures_share():
 
     check_against_eager(f, torch.ones(2))
     check_against_eager(lambda t: f(t), torch.ones(2))
+
+
+def test_calls_under_lru_cache_are_counted_once():
+    """Also where what was captured up to then is thrown away."""
+
+    def f(x):
+        g = functools.lru_cache(lambda q: q * 7)
+        n = g(3)
+        return x * 2, g.cache_info(), n
+
+    check_against_eager(f, torch.ones(2))
+    check_against_eager(f, torch.ones(2), empty=False)
