@@ -12,7 +12,7 @@ import operator
 import warnings
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from types import GeneratorType, MethodType
+from types import FunctionType, GeneratorType, MethodType
 from typing import Any
 from weakref import ref
 
@@ -28,11 +28,11 @@ from .values import Stepped, Super, Tuple, Value, const_bool, describe, is_liter
 from .values import python_value, refuse
 
 PURE |= {abs, ascii, bin, chr, divmod, format, hex, oct, ord, pow, round, int, float, str, bool}
-PURE |= {complex, bytes, slice, range, issubclass, type.__or__, type.__ror__}
+PURE |= {complex, bytes, slice, range, type.__or__, type.__ror__}
 PURE |= {torch.promote_types, torch.result_type, torch.broadcast_shapes, torch.finfo, torch.iinfo}
 PURE |= {torch.get_default_dtype, torch.typename, torch.can_cast, torch.device, torch.Generator}
 PURE |= {torch.cuda.is_available, torch._C._get_tracing_state}
-PURE |= {inspect.getfullargspec, inspect.isfunction, inspect.isclass, inspect.ismodule}
+PURE |= {inspect.isfunction, inspect.isclass, inspect.ismodule}
 PURE |= {inspect.getmro, inspect.isgeneratorfunction, inspect.iscoroutinefunction}
 PURE |= {torch.Generator.device.__get__, int.from_bytes, str.maketrans, float.fromhex}
 REFUSED_CALLS |= dict.fromkeys((builtins.exec, builtins.eval), ("runs code from a string", ""))
@@ -52,6 +52,16 @@ def shown(v: Value) -> Value:
 
 
 rule(isinstance)(lambda ev, v, classes: const_bool(model.is_instance(ev, shown(v), classes)))
+
+
+@rule(issubclass)
+def _issubclass(ev: E, cls: Value, classes: Value) -> Value:
+    for of in classes.read(ev) if isinstance(classes, Tuple) else [classes]:
+        if isinstance(of.real, type):
+            model.of_abstract(ev, of.real)
+    return fold(ev, issubclass, [cls, classes], {})
+
+
 rule(type.__instancecheck__)(lambda ev, cls, v: const_bool(cls.real in v.cls.__mro__))
 
 
@@ -266,12 +276,23 @@ rule(format)(lambda ev, v, spec=EMPTY: model.format_(ev, v, None, spec))
 rule(str.join)(lambda ev, v, items: fold(ev, str.join, [v, Tuple(model.unpack(ev, items))], {}))
 
 
-@rule(inspect.signature)
-def _signature(ev: E, fn: Value) -> Value:
-    """Of a method: its function's without `self`, whatever that is."""
-    bound = isinstance(fn, Method) and MethodType(fn.function.real, fn)
-    real = bound or python_value(fn)
-    return model.fold(ev, inspect.signature, real)
+def _signature(of: Any) -> Any:
+    def answer(ev: E, fn: Value) -> Value:
+        """Of a method: its function's without `self`, whatever that is."""
+        function = fn.function if isinstance(fn, Method) else fn
+        if function.cls is FunctionType and function.source:
+            for name in ("__code__", "__defaults__", "__kwdefaults__"):
+                part = attributes.getattr_(ev, function, name)
+                for v in part.read(ev) if isinstance(part, Tuple) else [part]:
+                    python_value(v)
+        bound = isinstance(fn, Method) and MethodType(function.real, fn)
+        return model.fold(ev, of, bound or python_value(fn))
+
+    return answer
+
+
+for _of in (inspect.signature, inspect.getfullargspec):
+    rule(_of)(_signature(_of))
 
 
 rule(callable)(lambda ev, v: const_bool(type_lookup(v.cls, "__call__") is not MISSING))

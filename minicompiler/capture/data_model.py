@@ -8,6 +8,7 @@ direct calls such as `list.append(x, 1)` all take the same way.
 # ruff: noqa: I001  (imports fill their lines)
 
 import operator
+from abc import ABCMeta, get_cache_token
 from collections import OrderedDict, abc, deque
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -406,6 +407,14 @@ def format_(ev: E, v: Value, convert: Any, spec: Value) -> Value:
 LEGACY_TENSOR = type(torch.FloatTensor)
 
 
+def of_abstract(ev: E, cls: type) -> None:
+    """Which classes an abstract one takes for its own can change at any time."""
+    if getattr(cls, "_is_protocol", False):
+        refuse(f"a class or object is compared with the protocol {cls.__name__}")
+    if isinstance(cls, ABCMeta):
+        ev.guards.add("ABC", None, get_cache_token())
+
+
 def is_instance(ev: E, v: Value, classes: Value) -> bool:
     cls = classes.real
     if isinstance(cls, UnionType):
@@ -416,6 +425,7 @@ def is_instance(ev: E, v: Value, classes: Value) -> bool:
         refuse(f"isinstance with {describe(classes)}", "for a tensor compare dtype and device")
     if isinstance(v, Tensor):
         return isinstance(v.fake.meta if v.real is ABSENT else v.real, cls)
+    of_abstract(ev, cls)
     custom = type_lookup(type(cls), "__instancecheck__")
     users = type(cls).__module__.partition(".")[0] not in ("abc", "typing", "torch")
     if isinstance(custom, FunctionType) and users:

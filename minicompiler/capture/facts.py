@@ -4,6 +4,7 @@ Each has a stored form that keeps nothing alive and compares without running use
 the same fact of another value. The functions at the end are what generated checks call.
 """
 
+import abc
 import contextlib
 import functools
 import itertools
@@ -224,6 +225,8 @@ AMBIENT = {
     "PATCHES": Ambient(  # of torch's and Python's own modules and classes
         lambda: tuple((name, Pin(now)) for name, now in patched()), (), patched, ()
     ),
+    # for frames that ask
+    "ABC": Ambient(abc.get_cache_token),  # what was registered with any abstract class
     "SDP": Ambient(lambda: tuple(read() for read in SDP_FLAGS)),  # for graphs with attention
 }
 

@@ -336,7 +336,7 @@ class GuardSet:
     def add_ambient(self) -> None:
         """Assume the present state of the thread and process, on which every frame depends. Raises
         Unsupported under modes that may change any operator."""
-        for kind in (k for k in AMBIENT if k != "SDP"):
+        for kind in (k for k in AMBIENT if k not in ("ABC", "SDP")):
             self.add(kind, None, AMBIENT[kind].read())
         modes = [m for m in facts.function_modes() if not isinstance(m, str)]
         if modes or torch._C._len_torch_dispatch_stack():

@@ -1389,3 +1389,37 @@ def test_calls_under_lru_cache_are_counted_once():
 
     check_against_eager(f, torch.ones(2))
     check_against_eager(f, torch.ones(2), empty=False)
+
+
+def test_what_abstract_classes_take_for_theirs_may_change():
+    class A(abc.ABC):
+        pass
+
+    class C:
+        pass
+
+    o = C()
+
+    def f(x):
+        return x * (2 if isinstance(o, A) else 3) + issubclass(C, (int, A))
+
+    check = minicompiler.compile(f, backend="eager")
+    x = torch.ones(2)
+    assert torch.equal(check(x), f(x))
+    A.register(C)
+    assert torch.equal(check(x), f(x)) and f(x)[0] == 3
+
+
+def test_signatures_are_those_of_the_day():
+    def g(x, k=1):
+        return x
+
+    def f(x):
+        default = inspect.signature(g).parameters["k"].default
+        return x * default + inspect.getfullargspec(g).defaults[0]
+
+    check = minicompiler.compile(f, backend="eager")
+    x = torch.ones(2)
+    assert torch.equal(check(x), f(x))
+    g.__defaults__ = (5,)
+    assert torch.equal(check(x), f(x)) and f(x)[0] == 10
