@@ -280,14 +280,14 @@ def test_whole_path(program: Program) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=1800, **SLOW)
+@settings(max_examples=600, **SLOW)
 @given(python_programs(statements=9))
 def test_long_programs(program: Program) -> None:
     agrees(program)
 
 
 @pytest.mark.slow
-@settings(max_examples=200, **SLOW)
+@settings(max_examples=80, **SLOW)
 @given(python_programs(statements=9, backend="auto"))
 def test_long_programs_whole_path(program: Program) -> None:
     agrees(program)
