@@ -217,7 +217,7 @@ def COMPARE_OP(f: Frame, inst: Instruction) -> None:
     left, right = f.popn(2)
     found = model.binary(f.ev, inst.argval.removeprefix("bool(").removesuffix(")"), left, right)
     as_bool = VERSION >= (3, 13) and inst.arg & 16  # a jump follows that knows True and False only
-    f.push(const_bool(model.truth(f.ev, found)) if as_bool else found)
+    f.push(const_bool(truth(f, found)) if as_bool else found)
 
 
 def or_not(holds: Callable[..., bool]) -> Handler:
