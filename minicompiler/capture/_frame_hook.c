@@ -266,6 +266,7 @@ static PyObject *look_up(Holder *h, PyObject *const *vector, Py_ssize_t n, PyObj
         break;
     }
     here = before;
+    if (!found || found == Py_None) Py_CLEAR(*last); /* it may have died while a guard ran */
     Py_DECREF(entries);
     return found;
 }
@@ -324,7 +325,6 @@ static PyObject *hook(PyThreadState *ts, Frame *f, int throwflag)
     if (!replacement && !PyErr_Occurred()) replacement = ask(code, function, vector, n);
     if (replacement == Py_None) {
         Py_DECREF(replacement);
-        Py_XDECREF(last);
         h = holder_of(code, 1);
         return h ? skipping(ts, f, code, h) : finish(ts, f, NULL);
     }

@@ -409,7 +409,7 @@ LEGACY_TENSOR = type(torch.FloatTensor)
 
 def of_abstract(ev: E, cls: type) -> None:
     """Which classes an abstract one takes for its own can change at any time."""
-    if getattr(cls, "_is_protocol", False):
+    if type_lookup(cls, "_is_protocol") is True:
         refuse(f"a class or object is compared with the protocol {cls.__name__}")
     if isinstance(cls, ABCMeta):
         ev.guards.add("ABC", None, get_cache_token())
@@ -423,9 +423,9 @@ def is_instance(ev: E, v: Value, classes: Value) -> bool:
         return any(is_instance(ev, v, c) for c in classes.read(ev))
     if not isinstance(cls, type) or type(cls) is LEGACY_TENSOR:
         refuse(f"isinstance with {describe(classes)}", "for a tensor compare dtype and device")
+    of_abstract(ev, cls)
     if isinstance(v, Tensor):
         return isinstance(v.fake.meta if v.real is ABSENT else v.real, cls)
-    of_abstract(ev, cls)
     custom = type_lookup(type(cls), "__instancecheck__")
     users = type(cls).__module__.partition(".")[0] not in ("abc", "typing", "torch")
     if isinstance(custom, FunctionType) and users:

@@ -1401,13 +1401,32 @@ def test_what_abstract_classes_take_for_theirs_may_change():
     o = C()
 
     def f(x):
-        return x * (2 if isinstance(o, A) else 3) + issubclass(C, (int, A))
+        both = isinstance(o, A) + isinstance(x, A)
+        return x * (2 + both) + issubclass(C, (int, A))
 
     check = minicompiler.compile(f, backend="eager")
     x = torch.ones(2)
-    assert torch.equal(check(x), f(x))
-    A.register(C)
-    assert torch.equal(check(x), f(x)) and f(x)[0] == 3
+    for cls in (int, C, torch.Tensor):
+        A.register(cls)
+        assert torch.equal(check(x), f(x))
+    assert f(x)[0] == 5
+
+
+def test_a_metaclass_is_not_asked_while_capturing():
+    asked = []
+
+    class Meta(type):
+        def __getattr__(cls, name):
+            asked.append(name)
+            raise AttributeError(name)
+
+    class C(metaclass=Meta):
+        pass
+
+    def f(x, o):
+        return x * (2 if isinstance(o, C) else 3)
+
+    assert minicompiler.compile(f, backend="eager")(torch.ones(1), C()) == 2 and not asked
 
 
 def test_signatures_are_those_of_the_day():

@@ -181,6 +181,25 @@ def test_run_passes_everything_on():
     assert not status().on
 
 
+def test_a_replacement_that_dies_while_its_guard_runs():
+    """What the guard found is for nobody else."""
+
+    def f(x):
+        return "eager"
+
+    kept = [lambda x, found: found]
+
+    def guard(x):
+        kept.clear()
+        return (x,)
+
+    record(f.__code__, guard, weakref.ref(kept[0]))
+    asked = lambda x: "asked"  # noqa: E731
+    frame_hook.skip(asked.__code__)
+    with active(lambda *frame: asked if frame[0] is f.__code__ else None):
+        assert f(1) == "asked"
+
+
 def test_entries_without_guard_come_last():
     def f(x):
         return str("eager")
