@@ -296,13 +296,12 @@ class _Trace:
             self.functional.place(f"tangents_{n + 1}", tangents[-1])
         self.recorder.phase = "backward"
         roots = [self.results[i] for i in wanted]
-        found: Sequence[Any]
+        prods = (n for n in behind(roots) if n.name().startswith("ProdBackward"))
+        if not all(n._saved_self.is_contiguous() for n in prods):
+            raise Unsupported("the strides of prod's gradient depend on its values")
+        inputs = () if self.accumulate else tuple(leaves.values())
         with self.recorder:
-            if self.accumulate:
-                _run_engine(roots, tangents, ())
-                found = [x.grad for x in leaves.values()]
-            else:
-                found = _run_engine(roots, tangents, tuple(leaves.values()))
+            found = _run_engine(roots, tangents, inputs) or [x.grad for x in leaves.values()]
         return tangents, dict(zip(leaves, found))
 
 

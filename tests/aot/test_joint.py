@@ -10,6 +10,7 @@ from torch import fx
 from minicompiler import aot
 from minicompiler.errors import Unsupported
 from minicompiler.settings import overriding
+from tests.differential import check_against_eager
 
 torch.set_num_threads(1)
 aten = torch.ops.aten
@@ -157,3 +158,10 @@ def test_numbers_among_an_operators_results():
     results = joint.graph.output_node().args[0][: joint.signature.visible]
     assert [n.args[1] for n in results] == [0, 1, 6]
     assert isinstance(joint.signature.outputs[2].value, int)
+
+
+@pytest.mark.parametrize("f", [lambda x: x.prod(), lambda x: x.prod(0)])
+def test_strides_that_depend_on_values_are_refused(f):
+    """Eager's gradient of prod is laid out like the input, unless that holds a zero."""
+    for x in (torch.rand(3, 2), torch.rand(2, 3).t()):
+        check_against_eager(f, x.requires_grad_())
