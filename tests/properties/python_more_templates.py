@@ -113,6 +113,12 @@ STATEMENTS = [
     "<a:+O> = Proxy(<O>)\n<a>.value = <int>\n<+int> = <a>.value", "<a:+O> = Proxy(<O>)\n<a>.fresh = <T>\ndel <a>.fresh", "<a:+O> = Temp(<int>)\n<a>.deg += <int>\n<+int> = <a>.deg", "<a:+O> = Temp(<int>)\n<+int> = <a>.deg\ndel <a>.deg", "<a:+O> = Once(<T>)\n<+T> = <a>.value\n<+bool> = <a>.value is <a>.value", "<a:+O> = Once(<T>)\n<+T> = <a>.value * 2\n<a>.t = <T>\n<+T> = <a>.value", "<a:+O> = Diamond(<T>)\n<+T> = <a>.go()\n<+str> = ','.join(k.__name__ for k in type(<a>).__mro__)", "<a:@M>.t = <T>\n<+M> = <a>", "<~M> += <T>", "<~M> *= <int>", "<+bool> = <M> == <M>", "<+str> = f'{<M>}'", "<a:+O> = SlotChild(<T>, <int>)\n<a>.n += 1\n<a>.more = <int>", "<a:+O> = Registry.get(<str>)(<int>)\n<+int> = <a>.n", "<+int> = Typed[int]().n", "Counted.total = Counted.total + <int>", "<a:+O> = Tally()\n<a>.hits += 1\n<+int> = Tally.hits", "<a:+O> = Tally()\n<a>.seen.append(<int>)\n<+int> = len(Tally.seen)", "<a:+O> = SimpleNamespace(v=<int>, t=<T>)\n<a>.v += 1\n<+str> = str(vars(<a>).keys())", "<O>.__dict__.update(extra=<int>)", "vars(<O>)['value'] = <int>", "<a:+O> = type(<O>)(<int>, <T>)", "<a:+O> = copy.copy(<O>)\n<a>.value = <int>", "<a:+DC> = Point(<T>)\n<+bool> = <a>.n == <int>\n<+str> = str(dataclasses.fields(<a>)[1].name)", "<+D> = dataclasses.asdict(<V>)", "<+LI> = list(dataclasses.astuple(<V>))", "<a:+O> = Shape.make(<str>, <int>)\n<+int> = <a>.area()", "<+str> = Box.__doc__ or <str>",
     # match
     "match <LI>:\n    case [<.int>]:\n        <block>\n    case [<.int>, <.int>]:\n        <block>\n    case [1, *_, <.int>]:\n        <block>\n    case _:\n        <block>", "match <V>:\n    case Ver(0 | 1 as <.int>, <.int>):\n        <block>\n    case Ver(major=<.int>) if <bool>:\n        <block>", "match {'k': <LI>, 'n': <int>}:\n    case {'k': [<.int>, *<.LI>], 'n': 1 | 2}:\n        <block>\n    case {'n': int(<.int>)}:\n        <block>", "match <bool>:\n    case True:\n        <block>\n    case None:\n        <block>", "match <int>, <LI>:\n    case (0, []) | (1, [_]):\n        <block>\n    case (int() as <.int>, [*<.LI>]):\n        <block>", "match <float>:\n    case 0.5 | 1.5:\n        <block>\n    case float(<.float>):\n        <block>", "match Color(1):\n    case Color.BLUE:\n        <block>\n    case Color.RED:\n        <block>", "match <T>:\n    case torch.Tensor(requires_grad=True):\n        <block>\n    case torch.Tensor():\n        <block>", "match <Q>:\n    case [<.int>, *_]:\n        <block>\n    case _:\n        <block>", "match <K>:\n    case [<.int>, *_]:\n        <block>\n    case Stack():\n        <block>", "match <str>:\n    case 'u' | 'w' as <.str>:\n        <block>\n    case <.str>:\n        <block>", "match <D>:\n    case {}:\n        <block>",
+    # read first, changed afterwards: the next call meets what this one assumed, so that a guard that is missing shows
+    "<+T> = helper(<T>)\nhelper.__defaults__ = (<int>,)", "<+T> = kwonly(<T>)\nkwonly.__kwdefaults__ = {'scale': <int>}", "<+T> = HELD(<T>)\nHELD.__closure__[0].cell_contents = <int>", "<a:+float> = ZERO[0]\n<+T> = <T> * math.copysign(1.0, <a>)\nZERO[0] = -<a>", "first_ = next(iter(ORDER))\n<+T> = <T> * ORDER[first_]\nORDER[first_] = ORDER.pop(first_)", "<+T> = <T> * Roof().height()\nRoof.__base__.height = lambda self: <int>",
+    "<+T> = <T> + (TWINS[0] is TWINS[1])\nTWINS[1] = TWINS[0]", "TWINS[0].value += 5\n<+T> = <T> * TWINS[1].value\nTWINS[0].value = 1\nTWINS[1] = TWINS[0]", "APART[0].append(<int>)\n<+T> = <T> * len(APART[1])\nAPART[:] = [[1]] * 2", "SAME[0].append(<int>)\n<+T> = <T> * len(SAME[1])\nSAME[:] = [1], [1]", "SPANS[0].add_(1)\n<+T> = SPANS[1] * 2\nSPANS[:] = STRIP[:3], STRIP[1:]",
+    "with torch.set_grad_enabled(MODES[0]):\n    torch._dynamo.graph_break()\n    <+T> = y * <T> + torch.is_grad_enabled()\nMODES.reverse()", "with torch.autocast('cpu', dtype=CASTS[0]):\n    torch._dynamo.graph_break()\n    <+T> = <T> + ((torch.eye(3) @ torch.eye(3)).dtype is torch.float16)\nCASTS.reverse()", "<+T> = <T> + (torch.get_default_dtype() is torch.float64)\ntorch.set_default_dtype(torch.float64 if torch.get_default_dtype() is torch.float32 else torch.float32)",
+    # what needs two objects, two orders or an error at run time to be seen
+    "<a:+It> = iter([0, <int>, 1, 2])\n<+T> = <T> * any(<a>)\n<+LI> = list(<a>)", "<a:+It> = iter([1, <int>, 0, 2])\n<+T> = <T> * all(<a>)\n<+LI> = list(<a>)", "<a:+LI> = [1, <int>]\n<b:+It> = iter(<a>)\n<+T> = <T> * sum(<b>)\n<a>.append(<int>)\n<+LI> = list(<b>)", "<+T> = <T> + <float>\nLOG.append((0.0, -<float>, -0.0, <float>))", "<a:+T> = <T>\ntry:\n    <a> = <a>[torch.tensor([7])]\nexcept IndexError:\n    <a> = <a> * 2", "try:\n    <+T> = <T> * getattr(Odd(), 'bad', <int>)\nexcept KeyError as err:\n    LOG.append(err.args)", "def <a:+FI>():\n    yield <T> * <int>\n    yield next(iter(()))\ntry:\n    <+LT> = list(<a>())\nexcept RuntimeError as err:\n    LOG.append((str(err), repr(err.__cause__)))",
     # numbers, text
     "<+int> = 2 ** 70 % (<int> + 100)", "<a:+int> = <int> << 62\n<+int> = <a> >> 60", "<+str> = f'{<int>=}, {<float>!r:>8}'", "<+float> = float('-inf') if <bool> else <float>", "<+bool> = (<a:+float> := <float>) == <a>", "<+str> = <str>.join(f'{i}' for i in <LI>)", "print(f'{<float>:8.3f}|{<int>:<4}|{<str>:^5}')", "print(*<LI>, sep=<str>)", "print(<S> and 1, <V>)", "print(<K>, <Q>)", "print(repr(<str>), <bool>, None, file=sys.stdout)", "<+T> = torch.full((3,), <float>) * <int>", "<+T> = <T> * float('nan') if <bool> else <T>", "<+T> = torch.tensor([<float>, <int>, <bool>])", "<+T> = torch.tensor(<float>) + <T>", "<+T> = torch.tensor(<int>) * <T>", "<+T> = <T>.to(torch.float64) if <bool> else <T>", "<+T> = torch.arange(<int>).sum() + <T>",
 ]
@@ -446,5 +452,29 @@ class Wide(Registry):
 class Square(Shape):
     def area(self):
         return super().area() ** 2 % 13
+""",
+    "HELD": "HELD = (lambda by: lambda t: t * by)(<int>)\n",
+    "ZERO": "ZERO = [0.0]\n",
+    "ORDER": "ORDER = dict(p=1, q=2, r=3)\n",
+    "Roof": """class Ground:
+    def height(self):
+        return <int>
+class Storey(Ground):
+    pass
+class Roof(Storey):
+    def height(self):
+        return super().height() + 1
+""",
+    "TWINS": "TWINS = [Box(1, torch.ones(3)), Box(1, torch.ones(3))]\n",
+    "APART": "APART = [[1], [1]]\n",
+    "SAME": "SAME = [[1]] * 2\n",
+    "STRIP": "STRIP = torch.ones(4)\n",
+    "SPANS": "SPANS = [torch.ones(3), torch.ones(3)]\n",
+    "MODES": "MODES = [True, False]\n",
+    "CASTS": "CASTS = [torch.bfloat16, torch.float16]\n",
+    "Odd": """class Odd:
+    @property
+    def bad(self):
+        raise KeyError(<int>)
 """,
 }
