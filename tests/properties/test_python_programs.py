@@ -384,6 +384,7 @@ def main() -> None:
     parser.add_argument("--construct", choices=CONSTRUCTS, help="that each program contains")
     parser.add_argument("--spread", action="store_true", help="made of what is rarest so far")
     parser.add_argument("--counts", action="store_true", help="of programs with each construct")
+    parser.add_argument("--first", action="store_true", help="stop at the first that differs")
     parser.add_argument("--last", type=Path, help="file for the program being run, lest it crash")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -391,7 +392,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     differ, made, counts = 0, 0, dict.fromkeys(CONSTRUCTS, 0)
     for seed in itertools.count(options.seed):
-        if made == options.programs:
+        if made == options.programs or (options.first and differ):
             break
         asked = [options.construct] if options.construct else []
         asked = sorted(counts, key=counts.__getitem__)[:12] if options.spread else asked
