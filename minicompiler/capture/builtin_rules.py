@@ -193,12 +193,13 @@ def _cached_call(ev: E, v: Obj, *args: Value, **kwargs: Value) -> Value:
     except Raised:
         refuse("a cached function that raises")
     written = {id(of.real) for of in ev.effects.order.values() if isinstance(of, Obj)}
-    follows = isinstance(found, Const) and all(kind == "ID" for kind, *_ in trial.assumed)
-    later = follows or found is NONE
+    by_name = isinstance(found, Const) and all(kind == "ID" for kind, *_ in trial.assumed)
+    later = by_name or found is NONE
     acts = [of for of in trial.effects.order.values() if isinstance(of, Obj) or not later]
     unsteady = trial.memo.keys() & written or trial.graph.mutated() or trial.graph.mode.draws
     switched = any(trial.ambient_now[key] != was for key, (_, was) in trial.ambient.items())
-    if acts or unsteady or switched:
+    checks = ev.graph.graph.find_nodes(op="call_function", target=torch._assert_async)
+    if acts or unsteady or switched or checks:
         refuse("a cached function that does more than compute, or reads what was written")
     plain: Callable[[Value], Value] = lambda a: a if a.source else Const(readable(ev, a, v.real))
     args, kwargs = tuple(map(plain, args)), {name: plain(a) for name, a in kwargs.items()}

@@ -92,7 +92,7 @@ def taken(x: Lazy, source: Place, *indices: Lazy) -> Lazy:
 
 def along(x: Lazy, dim: int, index: Lazy) -> Place | None:
     """The place in `x` that each element of `index` names along `dim`."""
-    if x.ndim == 0 or index.ndim == 0:
+    if x.ndim == 0 or index.ndim != x.ndim:  # an empty index may have any rank
         return None
     d = axis(dim, x.ndim)
     at = position(index, x.size[d], wrap=False)

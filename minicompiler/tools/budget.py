@@ -15,9 +15,9 @@ from pathlib import Path
 
 COMPILER = {
     "root": 485,
-    "capture": 5246,
+    "capture": 5247,
     "symbolic": 1179,
-    "aot": 1189,
+    "aot": 1188,
     "decompositions": 750,
     "ir": 894,
     "lowering": 1115,

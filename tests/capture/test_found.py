@@ -14,6 +14,7 @@ import operator
 import re
 import sys
 import types
+from contextlib import suppress
 
 import pytest
 import torch
@@ -1442,3 +1443,31 @@ def test_signatures_are_those_of_the_day():
     assert torch.equal(check(x), f(x))
     g.__defaults__ = (5,)
     assert torch.equal(check(x), f(x)) and f(x)[0] == 10
+
+
+@functools.lru_cache(maxsize=4)
+def doubled(n):
+    return n * 2
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_calls_under_lru_cache_are_counted_once_where_a_check_fails(first):
+    """What the graph cannot raise itself, Python runs again: the cache would be asked twice."""
+
+    def f(x, n):
+        if first:
+            k = doubled(n)
+        if x.mean() > 0.5:
+            raise KeyError(1)
+        if not first:
+            k = doubled(n)
+        return x * k
+
+    def counts(g):
+        doubled.cache_clear()
+        for x in (torch.zeros(3), torch.ones(3), torch.zeros(3)):
+            with suppress(KeyError):
+                g(x, 2)
+            yield doubled.cache_info()
+
+    assert list(counts(minicompiler.compile(f, backend="eager"))) == list(counts(f))

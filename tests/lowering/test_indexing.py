@@ -5,6 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import minicompiler
 from minicompiler.ir.evaluate import evaluate
 from minicompiler.ir.nodes import Scatter
 from tests.lowering.tensors import DTYPES, build
@@ -188,3 +189,12 @@ def test_what_is_taken_many_times_is_computed_once():
         lambda x, i: torch.exp(x)[i], torch.rand(3, 2), torch.tensor([0, 1, 1, 2]), rtol=1e-6
     )
     assert [op.layout.size for op in loops(program)] == [(3, 2), (4, 2)]
+
+
+def test_an_empty_index_may_have_any_rank():
+    f = lambda x, i: torch.gather(x, 0, i).sum() + x.sum()
+    compiled = minicompiler.compile(f, options={"verify": True})
+    x, i = torch.rand(2, 3, requires_grad=True), torch.zeros(0, dtype=torch.int64)
+    (expected,) = torch.autograd.grad(f(x, i), x)
+    (found,) = torch.autograd.grad(compiled(x, i), x)
+    assert torch.equal(found, expected)

@@ -325,17 +325,7 @@ class Grower:
         while not self.definitions or not eager_accepts(self.module([], "return x", changes)):
             self.definitions.clear()
             self.define(" ".join(make for _, make in ARGUMENTS.values()))
-        for k in range(CALLS - 1):
-            known = dict(self.definitions)
-            # often none: where anything else compiles the program again, no guard is missed
-            count = self.choose((0, 0, 0, 1, 2, 3))
-            picked = [self.fill(self.choose(CHANGES), Scope({}), 1) for _ in range(count)]
-            trial = [*changes[:k], "\n".join(picked or ["pass"])]
-            if picked and eager_accepts(self.module([], "return x", trial)):
-                changes[k] = "\n".join(picked)
-            else:
-                self.definitions = known
-        self.used.clear()  # what definitions and changes hold is in many programs, and seldom run
+        self.used.clear()  # what definitions hold is in many programs, and seldom run
         if self.pick(2):
             self.used.append(host := self.choose(constructs.HOSTS))
             self.host = host
@@ -370,9 +360,51 @@ class Grower:
             self.definitions = known
             del self.used[used:]
         found = frozenset().union(*map(labels, self.used))
+        for k in range(CALLS - 1):
+            changes[k] = self.change(k, body, ending, changes)
         return Program(self.module(body, ending, changes), backend, found)
 
+    def change(self, k: int, body: list[str], ending: str, changes: list[str]) -> str:
+        """What the caller does after call k: most often one thing, which matters to the program;
+        at times nothing, as where anything else compiles it again no guard is missed."""
+        words = set(re.findall(r"\w+", "\n".join(body).lower()))
+        near = [c for c in CHANGES if touched(c) <= words]
+        related = [c for c in near if len(re.findall(r"\ba\.|\bG[A-Z]\b", c)) > 1]
+        ways = [AMBIENT, related, near, near, near, CHANGES]
+        for _ in range(6):
+            known = dict(self.definitions)
+            picked = [
+                self.fill(self.choose(self.choose(ways) or CHANGES), Scope({}), 1)
+                for _ in range(self.choose((0, 1, 1, 1, 2)))
+            ]
+            trial = [*changes[:k], "\n".join(picked or ["pass"]), *changes[k + 1 :]]
+            if eager_accepts(self.module(body, ending, trial), raises=True):
+                return trial[k]
+            self.definitions = known
+        return "pass"
 
+
+@functools.cache
+def touched(change: str) -> set[str]:
+    """What a change is about: names, in small letters; none but these need to be in a program."""
+    target = re.match(r"(?:del |next\()?([\w.]+)", change)
+    names = target[1].split(".") if target else []
+    called = change[target.end() :].startswith("(") if target else False
+    names = names[: len(names) - called]
+    return {n.lower() for n in names if n not in ("a", "torch") and not n.startswith("_")}
+
+
+AMBIENT = [
+    "torch.set_grad_enabled(False)",
+    "torch.set_grad_enabled(True)",
+    "torch.set_default_dtype(torch.float64)",
+    "torch.set_default_dtype(torch.float32)",
+    "torch.set_autocast_enabled('cpu', True)",
+    "torch.set_autocast_enabled('cpu', False)",
+    "torch.set_autocast_dtype('cpu', torch.float16)",
+    "torch.set_autocast_dtype('cpu', torch.bfloat16)",
+    "torch.set_autocast_enabled('cpu', True)\ntorch.set_autocast_dtype('cpu', torch.float16)",
+]
 EVERYTHING = "return everything"
 COMPOUND = [t for t in STATEMENTS if re.search(r"^ +<(block|loop|function:T)>", t, re.M)]
 
@@ -451,6 +483,7 @@ def restore_ambient() -> None:
     torch.set_grad_enabled(True)
     torch.set_default_dtype(torch.float32)
     torch.set_autocast_enabled("cpu", False)
+    torch.set_autocast_dtype("cpu", torch.bfloat16)
 
 
 @st.composite
