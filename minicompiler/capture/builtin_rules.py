@@ -195,11 +195,14 @@ def _cached_call(ev: E, v: Obj, *args: Value, **kwargs: Value) -> Value:
     written = {id(of.real) for of in ev.effects.order.values() if isinstance(of, Obj)}
     by_name = isinstance(found, Const) and all(kind == "ID" for kind, *_ in trial.assumed)
     later = by_name or found is NONE
+    keys = [a.source for a in (*args, *kwargs.values())]
+    others = {kind for kind, source, *_ in trial.assumed if source not in keys} - {"ID"}
+    literal = isinstance(found, Const) and is_literal(found.real)
     acts = [of for of in trial.effects.order.values() if isinstance(of, Obj) or not later]
     unsteady = trial.memo.keys() & written or trial.graph.mutated() or trial.graph.mode.draws
     switched = any(trial.ambient_now[key] != was for key, (_, was) in trial.ambient.items())
     checks = ev.graph.graph.find_nodes(op="call_function", target=torch._assert_async)
-    if acts or unsteady or switched or checks:
+    if acts or unsteady or switched or checks or (literal and others and not later):
         refuse("a cached function that does more than compute, or reads what was written")
     plain: Callable[[Value], Value] = lambda a: a if a.source else Const(readable(ev, a, v.real))
     args, kwargs = tuple(map(plain, args)), {name: plain(a) for name, a in kwargs.items()}
@@ -207,7 +210,6 @@ def _cached_call(ev: E, v: Obj, *args: Value, **kwargs: Value) -> Value:
         ev.effects.later(v, args, kwargs, checked=len(args))
         return found
     real = {name: a.real for name, a in kwargs.items()}
-    literal = isinstance(found, Const) and is_literal(found.real)
     answer = found.real if literal else model.attempt(ev, v.real, *(a.real for a in args), **real)
     if is_literal(answer) and not literal:
         refuse("a cached function that answers otherwise than it would now")

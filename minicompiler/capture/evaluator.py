@@ -40,10 +40,8 @@ class Evaluation:
     def __init__(self, guards: Any, f_globals: dict[str, Any], break_at: int | None) -> None:
         self.guards, self.f_globals, self.break_at = guards, f_globals, break_at
         self.step = self.idle = 0  # `idle`: instructions since the last call into torch
-        self.graph = CapturedGraph()
-        self.effects = Effects()
-        self.frames: list[Frame] = []
-        self.generators: list[Generator] = []
+        self.graph, self.effects = CapturedGraph(), Effects()
+        self.frames, self.generators = list[Frame](), list[Generator]()
         self.differentiates_twice = False  # has code been met that asks for it?
         self.cached: list[tuple[Call, Any]] = []  # calls under lru_cache, and their answers
         self.memo: dict[int, Value] = {}

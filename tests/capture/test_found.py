@@ -1471,3 +1471,18 @@ def test_calls_under_lru_cache_are_counted_once_where_a_check_fails(first):
             yield doubled.cache_info()
 
     assert list(counts(minicompiler.compile(f, backend="eager"))) == list(counts(f))
+
+
+def test_a_cache_that_has_become_stale_is_asked_once():
+    """It answers as it did, whatever its function would compute by now."""
+    world = {"by": 2}
+    cached = functools.lru_cache(lambda n: n * world["by"])
+
+    def f(x, n):
+        return x * cached(n)
+
+    compiled, x = minicompiler.compile(f, backend="eager"), torch.ones(2)
+    for k in range(4):
+        world["by"] += k > 1
+        assert torch.equal(compiled(x, 3), x * 6)
+        assert cached.cache_info().hits == k

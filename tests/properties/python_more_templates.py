@@ -113,22 +113,160 @@ STATEMENTS = [
     "<a:+O> = Proxy(<O>)\n<a>.value = <int>\n<+int> = <a>.value", "<a:+O> = Proxy(<O>)\n<a>.fresh = <T>\ndel <a>.fresh", "<a:+O> = Temp(<int>)\n<a>.deg += <int>\n<+int> = <a>.deg", "<a:+O> = Temp(<int>)\n<+int> = <a>.deg\ndel <a>.deg", "<a:+O> = Once(<T>)\n<+T> = <a>.value\n<+bool> = <a>.value is <a>.value", "<a:+O> = Once(<T>)\n<+T> = <a>.value * 2\n<a>.t = <T>\n<+T> = <a>.value", "<a:+O> = Diamond(<T>)\n<+T> = <a>.go()\n<+str> = ','.join(k.__name__ for k in type(<a>).__mro__)", "<a:@M>.t = <T>\n<+M> = <a>", "<~M> += <T>", "<~M> *= <int>", "<+bool> = <M> == <M>", "<+str> = f'{<M>}'", "<a:+O> = SlotChild(<T>, <int>)\n<a>.n += 1\n<a>.more = <int>", "<a:+O> = Registry.get(<str>)(<int>)\n<+int> = <a>.n", "<+int> = Typed[int]().n", "Counted.total = Counted.total + <int>", "<a:+O> = Tally()\n<a>.hits += 1\n<+int> = Tally.hits", "<a:+O> = Tally()\n<a>.seen.append(<int>)\n<+int> = len(Tally.seen)", "<a:+O> = SimpleNamespace(v=<int>, t=<T>)\n<a>.v += 1\n<+str> = str(vars(<a>).keys())", "<O>.__dict__.update(extra=<int>)", "vars(<O>)['value'] = <int>", "<a:+O> = type(<O>)(<int>, <T>)", "<a:+O> = copy.copy(<O>)\n<a>.value = <int>", "<a:+DC> = Point(<T>)\n<+bool> = <a>.n == <int>\n<+str> = str(dataclasses.fields(<a>)[1].name)", "<+D> = dataclasses.asdict(<V>)", "<+LI> = list(dataclasses.astuple(<V>))", "<a:+O> = Shape.make(<str>, <int>)\n<+int> = <a>.area()", "<+str> = Box.__doc__ or <str>",
     # match
     "match <LI>:\n    case [<.int>]:\n        <block>\n    case [<.int>, <.int>]:\n        <block>\n    case [1, *_, <.int>]:\n        <block>\n    case _:\n        <block>", "match <V>:\n    case Ver(0 | 1 as <.int>, <.int>):\n        <block>\n    case Ver(major=<.int>) if <bool>:\n        <block>", "match {'k': <LI>, 'n': <int>}:\n    case {'k': [<.int>, *<.LI>], 'n': 1 | 2}:\n        <block>\n    case {'n': int(<.int>)}:\n        <block>", "match <bool>:\n    case True:\n        <block>\n    case None:\n        <block>", "match <int>, <LI>:\n    case (0, []) | (1, [_]):\n        <block>\n    case (int() as <.int>, [*<.LI>]):\n        <block>", "match <float>:\n    case 0.5 | 1.5:\n        <block>\n    case float(<.float>):\n        <block>", "match Color(1):\n    case Color.BLUE:\n        <block>\n    case Color.RED:\n        <block>", "match <T>:\n    case torch.Tensor(requires_grad=True):\n        <block>\n    case torch.Tensor():\n        <block>", "match <Q>:\n    case [<.int>, *_]:\n        <block>\n    case _:\n        <block>", "match <K>:\n    case [<.int>, *_]:\n        <block>\n    case Stack():\n        <block>", "match <str>:\n    case 'u' | 'w' as <.str>:\n        <block>\n    case <.str>:\n        <block>", "match <D>:\n    case {}:\n        <block>",
+    # numbers, text
+    "<+int> = 2 ** 70 % (<int> + 100)", "<a:+int> = <int> << 62\n<+int> = <a> >> 60", "<+str> = f'{<int>=}, {<float>!r:>8}'", "<+float> = float('-inf') if <bool> else <float>", "<+bool> = (<a:+float> := <float>) == <a>", "<+str> = <str>.join(f'{i}' for i in <LI>)", "print(f'{<float>:8.3f}|{<int>:<4}|{<str>:^5}')", "print(*<LI>, sep=<str>)", "print(<S> and 1, <V>)", "print(<K>, <Q>)", "print(repr(<str>), <bool>, None, file=sys.stdout)", "<+T> = torch.full((3,), <float>) * <int>", "<+T> = <T> * float('nan') if <bool> else <T>", "<+T> = torch.tensor([<float>, <int>, <bool>])", "<+T> = torch.tensor(<float>) + <T>", "<+T> = torch.tensor(<int>) * <T>", "<+T> = <T>.to(torch.float64) if <bool> else <T>", "<+T> = torch.arange(<int>).sum() + <T>",
+]
+
+# What most often shows a fault: every fourth statement.
+REVEALING = [
     # read first, changed afterwards: the next call meets what this one assumed, so that a guard that is missing shows
     "<+T> = helper(<T>)\nhelper.__defaults__ = (<int>,)", "<+T> = kwonly(<T>)\nkwonly.__kwdefaults__ = {'scale': <int>}", "<+T> = HELD(<T>)\nHELD.__closure__[0].cell_contents = <int>", "<a:+float> = ZERO[0]\n<+T> = <T> * math.copysign(1.0, <a>)\nZERO[0] = -<a>", "first_ = next(iter(ORDER))\n<+T> = <T> * ORDER[first_]\nORDER[first_] = ORDER.pop(first_)", "<+T> = <T> * Roof().height()\nRoof.__base__.height = lambda self: <int>",
     "<+T> = <T> + (TWINS[0] is TWINS[1])\nTWINS[1] = TWINS[0]", "TWINS[0].value += 5\n<+T> = <T> * TWINS[1].value\nTWINS[0].value = 1\nTWINS[1] = TWINS[0]", "APART[0].append(<int>)\n<+T> = <T> * len(APART[1])\nAPART[:] = [[1]] * 2", "SAME[0].append(<int>)\n<+T> = <T> * len(SAME[1])\nSAME[:] = [1], [1]", "SPANS[0].add_(1)\n<+T> = SPANS[1] * 2\nSPANS[:] = STRIP[:3], STRIP[1:]",
     "with torch.set_grad_enabled(MODES[0]):\n    torch._dynamo.graph_break()\n    <+T> = y * <T> + torch.is_grad_enabled()\nMODES.reverse()", "with torch.autocast('cpu', dtype=CASTS[0]):\n    torch._dynamo.graph_break()\n    <+T> = <T> + ((torch.eye(3) @ torch.eye(3)).dtype is torch.float16)\nCASTS.reverse()", "<+T> = <T> + (torch.get_default_dtype() is torch.float64)\ntorch.set_default_dtype(torch.float64 if torch.get_default_dtype() is torch.float32 else torch.float32)",
     # what needs two objects, two orders or an error at run time to be seen
     "<a:+It> = iter([0, <int>, 1, 2])\n<+T> = <T> * any(<a>)\n<+LI> = list(<a>)", "<a:+It> = iter([1, <int>, 0, 2])\n<+T> = <T> * all(<a>)\n<+LI> = list(<a>)", "<a:+LI> = [1, <int>]\n<b:+It> = iter(<a>)\n<+T> = <T> * sum(<b>)\n<a>.append(<int>)\n<+LI> = list(<b>)", "<+T> = <T> + <float>\nLOG.append((0.0, -<float>, -0.0, <float>))", "<a:+T> = <T>\ntry:\n    <a> = <a>[torch.tensor([7])]\nexcept IndexError:\n    <a> = <a> * 2", "try:\n    <+T> = <T> * getattr(Odd(), 'bad', <int>)\nexcept KeyError as err:\n    LOG.append(err.args)", "def <a:+FI>():\n    yield <T> * <int>\n    yield next(iter(()))\ntry:\n    <+LT> = list(<a>())\nexcept RuntimeError as err:\n    LOG.append((str(err), repr(err.__cause__)))",
-    # numbers, text
-    "<+int> = 2 ** 70 % (<int> + 100)", "<a:+int> = <int> << 62\n<+int> = <a> >> 60", "<+str> = f'{<int>=}, {<float>!r:>8}'", "<+float> = float('-inf') if <bool> else <float>", "<+bool> = (<a:+float> := <float>) == <a>", "<+str> = <str>.join(f'{i}' for i in <LI>)", "print(f'{<float>:8.3f}|{<int>:<4}|{<str>:^5}')", "print(*<LI>, sep=<str>)", "print(<S> and 1, <V>)", "print(<K>, <Q>)", "print(repr(<str>), <bool>, None, file=sys.stdout)", "<+T> = torch.full((3,), <float>) * <int>", "<+T> = <T> * float('nan') if <bool> else <T>", "<+T> = torch.tensor([<float>, <int>, <bool>])", "<+T> = torch.tensor(<float>) + <T>", "<+T> = torch.tensor(<int>) * <T>", "<+T> = <T>.to(torch.float64) if <bool> else <T>", "<+T> = torch.arange(<int>).sum() + <T>",
+    # a graph that raises at run time, with ambient state, random numbers and writes before it
+    """try:
+    with torch.no_grad():
+        <a:.T> = torch.rand(3)
+        <b:.T> = <a> + <T>[torch.tensor([<int>, 0, 0])]
+except IndexError:
+    LOG.append(torch.is_grad_enabled())""",
+    """<a:+T> = torch.rand(3)
+try:
+    <b:+T> = <T>[torch.tensor([<int>])]
+except IndexError:
+    <b:+T> = <a> * 2""",
+    """torch.set_grad_enabled(False)
+try:
+    <a:+T> = <T>[torch.tensor([<int>])] + 1
+except IndexError:
+    LOG.append('index')
+finally:
+    torch.set_grad_enabled(True)""",
+    # made anew at every call
+    """<a:+F> = lambda t: t + 1
+LOG.append(getattr(<a>, 'mark', None))
+<a>.mark = <int>""",
+    """def <a:+F>(t):
+    return t - 1
+LOG.append(<a> in FOUND)
+FOUND.append(<a>)""",
+    """<a:+T> = torch.tensor([0.0, 1.0, 2.0])
+<a> += <T>.sum()""",
+    """<a:+T> = torch.tensor([1.0, 2.0])
+<a>.mul_(<int>)
+FOUND.append(<a>)""",
+    # behind breaks
+    """for <b:+int> in range(2):
+    <c:+float> = <T>.sum().item() + <b>
+    <d:+T> = <T> * <c>""",
+    """for <b:+int> in range(2):
+    torch._dynamo.graph_break()
+    <d:+T> = <T> * <b>""",
+    """<a:+It> = iter([1, <int>, 3, 4])
+<+int> = next(<a>)
+print(<int>)
+<+LI> = [*<a>]""",
+    # read as far as needed
+    """<a:+It> = iter([1, <int>, 3, 4, 5])
+<+LI> = [p + q for p, q in zip(<a>, <a>)]""",
+    """<a:+It> = iter([1, <int>, 3, 4, 5])
+<+LI> = [*itertools.islice(map(max, <a>, [1, 2]), 2)]
+<+LI> = [*<a>]""",
+    """<a:+It> = iter([0, <int>, 1, 3])
+<+bool> = any(e > 0 for e in <a>)
+<+LI> = [*<a>]""",
+    """<a:+LI> = [1, <int>]
+for <b:.int> in <a>:
+    if len(<a>) < 5:
+        <a>.append(<b> + 1)""",
+    """<a:+LI> = [1, <int>]
+<+T> = <T> * sum(<a>.pop() for e in <a>)""",
+    # ends of iteration
+    """<a:+LI> = []
+try:
+    for <b:.int> in early(<int>):
+        <a>.append(<b>)
+except RuntimeError as err:
+    LOG.append(type(err.__cause__).__name__)""",
+    """<a:+LI> = []
+try:
+    for <b:.int> in Failing(<int>):
+        <a>.append(<b>)
+except IndexError as err:
+    LOG.append(('index', err.args))""",
+    """try:
+    <+LI> = [e * 2 for e in Failing(<int>)]
+except IndexError as err:
+    LOG.append(err.args)""",
+    # what is read of the world, and changes at the end of the call
+    """<+T> = BOUND['m'](<T>)
+BOUND['m'] = Box(<int>, <T>).scaled""",
+    """<+T> = LISTED(<T>)
+LISTED.notes[0] += 1""",
+    """<+T> = <T> * [*RANKS].index('u')
+RANKS['u'] = RANKS.pop('u')""",
+    """LOG.append([*<@D>.items()])""",
+    """<+T>, <b:+T> = Clip.apply(<T>)
+LOG.append(<b>.requires_grad)""",
+    """<a:+T> = (torch.eye(3) @ torch.ones(3, 3))[0]
+LOG.append(str(<a>.dtype))""",
+    """<+T> = <T> + (<@LI> is <@LI>)""",
+    """<a:@LI>.append(<int>)
+<+T> = <T> * len(<@LI>)""",
+    """<+T> = <T> * torch.ones(3)""",
 ]
 
 CHANGES = [
     "a.n = 10**20", "a.n = -1", "a.s = float('nan')", "a.s = float('inf')", "a.box.items = deque([1, 2])", "a.n = Num.TWO", "a.flag = [0]", "a.flag = ''", "a.tens = deque(a.tens)", "a.items = Stack([1, 2])", "a.items = Stack([1, 2])\na.items.label = 'w'", "a.table = Defaulting(u=1)", "a.table = Counter('uw')", "a.name = 'ab' * 20", "a.box = copy.copy(a.box)", "a.box.value = 10**12",
-    "Ver.total = lambda self: -1", "Ver.__lt__ = lambda self, other: False", "Stack.top = property(lambda self: -7)", "Stack.push = lambda self, n: n", "Meter.__add__ = lambda self, other: Meter(self.t * 0)", "Meter.unit = 'x'", "Meter.__radd__ = None", "Once.value = 3", "show.register(int, lambda n: 100)", "Tally.hits = 7", "Tally.seen.append(3)", "Temp.deg = 5", "Proxy.__getattr__ = lambda self, name: 4", "Defaulting.__missing__ = lambda self, key: 77", "kwonly.__kwdefaults__ = {'scale': 5}", "posonly.__defaults__ = (torch.zeros(3),)", "Diamond.__bases__ = (Right, Left)", "Registry.known.clear()", "Box.__len__ = lambda self: 2", "del Box.__bool__", "Box.__eq__ = object.__eq__", "Box.value = 5", "Box.extra = 9", "Box.__getattr__ = lambda self, name: 6", "Child.__bases__ = (Box,)", "Indexed.__index__ = lambda self: 1", "Countdown.__next__ = lambda self: 1 // 0", "a.x.mark = 3", "a.table = {'u': 1.0, 'w': True}", "a.items = [10**30, -1]", "a.items = [[1]]", "a.items = ['u']", "a.items = range(3)", "a.name = None", "a.box = None", "a.tens = None", "a.table = None", "a.s = None", "a.box.t = None", "a.tabt = defaultdict(lambda: torch.ones(3))", "a.tens = [a.x] * 3", "a.tens = a.tens + [a.y]",
+    "Ver.total = lambda self: -1", "Ver.__lt__ = lambda self, other: False", "Stack.top = property(lambda self: -7)", "Stack.push = lambda self, n: n", "Meter.__add__ = lambda self, other: Meter(self.t * 0)", "Meter.unit = 'x'", "Meter.__radd__ = None", "Once.value = 3", "show.register(int, lambda n: 100)", "Tally.hits = 7", "Tally.seen.append(3)", "Temp.deg = 5", "Proxy.__getattr__ = lambda self, name: 4", "Defaulting.__missing__ = lambda self, key: 77", "kwonly.__kwdefaults__ = {'scale': 5}", "posonly.__defaults__ = (torch.zeros(3),)", "Diamond.__bases__ = (Right, Left)", "Registry.known.clear()", "Box.__len__ = lambda self: 2", "del Box.__bool__", "Box.__eq__ = object.__eq__", "Box.value = 5", "Box.extra = 9", "Box.__getattr__ = lambda self, name: 6", "Child.__bases__ = (Box,)", "Indexed.__index__ = lambda self: 1", "Countdown.__next__ = lambda self: 1 // 0", "a.x.mark = 3", "a.table = {'u': 1.0, 'w': True}", "a.items = [10**30, -1]", "a.items = [[1]]", "a.items = ['u']", "a.items = range(3)", "a.name = None", "a.box = None", "a.tens = None", "a.table = None", "a.s = None", "a.box.t = None", "a.tabt = defaultdict(lambda: torch.ones(3))", "a.tens = [a.x] * 3", "a.tens = a.tens + [a.y]", "a.table = dict(reversed([*a.table.items()]))", "GD = dict(reversed([*GD.items()]))", "GL = a.items", "a.items = GL", "a.box.items = GL", "a.box.child = a.box", "a.box.child = Box(a.box.value, a.x)",
 ]
 
 DEFINITIONS = {
+    "FOUND": "FOUND = []\n",
+    "RANKS": "RANKS = {'w': 1, 'u': 2, 'z': 3}\n",
+    "BOUND": "BOUND = {'m': Box(2, torch.ones(3)).scaled}\n",
+    "early": """def early(n):
+    yield n
+    yield next(iter([1][:n]))
+    yield next(iter([]))
+    yield 3
+""",
+    "Failing": """class Failing:
+    def __init__(self, n):
+        self.n = n
+    def __iter__(self):
+        return self
+    def __next__(self):
+        if self.n == 2:
+            raise IndexError(self.n)
+        if self.n <= 0:
+            raise StopIteration
+        self.n -= 1
+        return self.n
+""",
+    "LISTED": """class Listed(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = torch.nn.Linear(3, 3), torch.nn.ReLU()
+        self.notes = [1, 2]
+    def forward(self, t):
+        return self.b(t) * self.a.weight[0].detach() * self.notes[0]
+LISTED = Listed()
+""",
+    "Clip": """class Clip(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        mask = (t > 1).float()
+        ctx.save_for_backward(mask)
+        ctx.mark_non_differentiable(mask)
+        return t * (1 - mask), mask
+    @staticmethod
+    def backward(ctx, g, _):
+        mask, = ctx.saved_tensors
+        return g * (1 - mask)
+""",
     "kwonly": """def kwonly(t, *more, scale=<int>):
     return t * scale + len(more)
 """,

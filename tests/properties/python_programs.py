@@ -277,7 +277,8 @@ class Grower:
         if self.waiting is not None and scope.depth > 0:
             template, self.waiting = self.waiting, None
             return self.try_lines(template, scope)
-        options = [s for s in STATEMENTS if scope.depth < 2 or s.count("\n") < 2]
+        pool = STATEMENTS if self.pick(4) else more.REVEALING
+        options = [s for s in pool if scope.depth < 2 or s.count("\n") < 2]
         return self.try_lines(self.choose(options), scope)
 
     def try_lines(self, template: str, scope: Scope) -> list[str]:
@@ -352,6 +353,7 @@ class Grower:
                 self.used.append(template := self.choose([*ENDINGS, *[EVERYTHING] * len(ENDINGS)]))
                 filled = self.fill(template.replace("everything", ", ".join(scope.names)), scope)
             except Impossible:
+                self.definitions = known
                 del self.used[used:]
                 continue
             if eager_accepts(self.module(body, filled, changes), raises=True):
@@ -360,8 +362,11 @@ class Grower:
             self.definitions = known
             del self.used[used:]
         found = frozenset().union(*map(labels, self.used))
+        theme = self.choose(THEMES) if not self.pick(5) else None
         for k in range(CALLS - 1):
-            changes[k] = self.change(k, body, ending, changes)
+            changes[k] = theme[k] if theme else self.change(k, body, ending, changes)
+        if theme and not eager_accepts(self.module(body, ending, changes), raises=True):
+            changes = ["pass"] * (CALLS - 1)
         return Program(self.module(body, ending, changes), backend, found)
 
     def change(self, k: int, body: list[str], ending: str, changes: list[str]) -> str:
@@ -394,17 +399,21 @@ def touched(change: str) -> set[str]:
     return {n.lower() for n in names if n not in ("a", "torch") and not n.startswith("_")}
 
 
-AMBIENT = [
-    "torch.set_grad_enabled(False)",
-    "torch.set_grad_enabled(True)",
-    "torch.set_default_dtype(torch.float64)",
-    "torch.set_default_dtype(torch.float32)",
+CAST, HALF = (
     "torch.set_autocast_enabled('cpu', True)",
-    "torch.set_autocast_enabled('cpu', False)",
     "torch.set_autocast_dtype('cpu', torch.float16)",
-    "torch.set_autocast_dtype('cpu', torch.bfloat16)",
-    "torch.set_autocast_enabled('cpu', True)\ntorch.set_autocast_dtype('cpu', torch.float16)",
+)
+THEMES = [  # what is only seen where nothing else changes: one thing, and another way or back
+    ("torch.set_grad_enabled(False)", "torch.set_grad_enabled(True)"),
+    ("torch.set_default_dtype(torch.float64)", "torch.set_default_dtype(torch.float32)"),
+    (CAST, HALF),
+    (HALF, CAST),
+    ("a.s = 0.0", "a.s = -0.0"),
+    ("a.n = 1", "a.n = True"),
+    ("a.n = 2", "a.n = 2.0"),
+    ("pass", "pass"),
 ]
+AMBIENT = [one for theme in THEMES[:4] for one in theme]
 EVERYTHING = "return everything"
 COMPOUND = [t for t in STATEMENTS if re.search(r"^ +<(block|loop|function:T)>", t, re.M)]
 

@@ -94,7 +94,10 @@ class Seen:
         if isinstance(v, np.ndarray | np.generic):
             return [str(v.dtype), v.tolist()]
         if isinstance(v, torch.nn.Module):  # hooks are numbered through the whole process
-            own = {k: [*x.values()] if k.endswith("_hooks") else x for k, x in vars(v).items()}
+            own = {
+                k: [*x.values()] if "_hooks" in k and isinstance(x, dict) else x
+                for k, x in vars(v).items()
+            }
             return [self.of(own)]
         if isinstance(v, RemovableHandle):
             return []
@@ -114,6 +117,7 @@ class Seen:
             return [v.__qualname__, *map(self.of, about), *map(self.of, cells)]
         if isinstance(v, type):
             own = {k: x for k, x in vars(v).items() if not k.startswith("__")}
+            own.pop("_value2member_map_", None)  # an enum remembers what it was asked for
             data = {k: x for k, x in own.items() if not callable(x) and not hasattr(x, "__get__")}
             return [v.__qualname__, sorted(own), self.of(data)]
         if isinstance(v, types.MethodType):
@@ -166,6 +170,7 @@ def gradients(found: Any, a: Any) -> Any:
 def ambient() -> list[Any]:
     modes = [torch.is_grad_enabled(), torch.is_autocast_enabled("cpu")]
     states = [hash(random.getstate()), hash(str(np.random.get_state()))]
+    states.append(hash(torch.get_rng_state().numpy().tobytes()))
     return [str(torch.get_default_dtype()), torch.is_inference_mode_enabled(), *modes, *states]
 
 
