@@ -201,8 +201,8 @@ except IndexError as err:
 except IndexError as err:
     LOG.append(err.args)""",
     # what is read of the world, and changes at the end of the call
-    """<+T> = BOUND['m'](<T>)
-BOUND['m'] = Box(<int>, <T>).scaled""",
+    """<+T> = BOUND[0](<T>)
+BOUND.reverse()""",
     """<+T> = LISTED(<T>)
 LISTED.notes[0] += 1""",
     """<+T> = <T> * [*RANKS].index('u')
@@ -226,7 +226,13 @@ CHANGES = [
 DEFINITIONS = {
     "FOUND": "FOUND = []\n",
     "RANKS": "RANKS = {'w': 1, 'u': 2, 'z': 3}\n",
-    "BOUND": "BOUND = {'m': Box(2, torch.ones(3)).scaled}\n",
+    "BOUND": """class Times:
+    def __init__(self, by):
+        self.by = by
+    def apply(self, t):
+        return t * self.by
+BOUND = [Times(2).apply, Times(<int>).apply]
+""",
     "early": """def early(n):
     yield n
     yield next(iter([1][:n]))

@@ -142,6 +142,7 @@ class Grower:
         self.used: list[str] = []  # templates, of all that the program holds
         self.waiting: str | None = None  # a template for the next block
         self.host = constructs.PLAIN
+        self.revealing = self.choose((1, 1, 4))  # sixths of its statements
 
     # ------------------------------------------------------------ choices
     def choose(self, options: Any) -> Any:
@@ -277,7 +278,7 @@ class Grower:
         if self.waiting is not None and scope.depth > 0:
             template, self.waiting = self.waiting, None
             return self.try_lines(template, scope)
-        pool = STATEMENTS if self.pick(4) else more.REVEALING
+        pool = more.REVEALING if self.pick(6) < self.revealing else STATEMENTS
         options = [s for s in pool if scope.depth < 2 or s.count("\n") < 2]
         return self.try_lines(self.choose(options), scope)
 
@@ -362,7 +363,7 @@ class Grower:
             self.definitions = known
             del self.used[used:]
         found = frozenset().union(*map(labels, self.used))
-        theme = self.choose(THEMES) if not self.pick(5) else None
+        theme = self.choose(THEMES) if not self.pick(4) else None
         for k in range(CALLS - 1):
             changes[k] = theme[k] if theme else self.change(k, body, ending, changes)
         if theme and not eager_accepts(self.module(body, ending, changes), raises=True):
