@@ -135,17 +135,9 @@ class Region:
         return made
 
     def compile_graph(self, gm: fx.GraphModule, example_inputs: list[Any]) -> pipeline.Graph:
-        """The graph compiled by the backend; whatever Python it runs is not captured again."""
+        """The graph compiled by the backend."""
         compiled = pipeline.compile_or_keep(self.backend, gm, example_inputs)
-        run = compiled.forward if isinstance(compiled, fx.GraphModule) else compiled
-
-        def graph(*inputs: Any) -> Any:
-            return run(*inputs)
-
-        # as captured it writes inputs in the midst of its work
-        vars(graph)["as_captured"] = run is not compiled
-        frame_hook.skip(graph.__code__, calls=True)
-        return graph
+        return compiled.forward if isinstance(compiled, fx.GraphModule) else compiled
 
 
 class CompiledModule(nn.Module):

@@ -388,6 +388,28 @@ static PyObject *m_set(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* Calls `run` and all that it calls with the hook off; tuples among the arguments are spread. */
+static PyObject *call_graph(PyObject *run, PyObject *const *a, Py_ssize_t n)
+{
+    Py_ssize_t total = 0;
+    for (Py_ssize_t i = 0; i < n; i++)
+        total += PyTuple_CheckExact(a[i]) ? PyTuple_GET_SIZE(a[i]) : 1;
+    PyObject *flat[total + 1], **to = flat;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (!PyTuple_CheckExact(a[i])) *to++ = a[i];
+        else for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(a[i]); k++)
+            *to++ = PyTuple_GET_ITEM(a[i], k);
+    }
+    State before = switch_to((State){NULL, NULL, here.internal});
+    PyObject *result = PyObject_Vectorcall(run, flat, total, NULL);
+    switch_to(before);
+    return result;
+}
+
+static PyMethodDef graph = {"graph", (PyCFunction)(void (*)(void))call_graph, METH_FASTCALL};
+
+static PyObject *m_graph(PyObject *module, PyObject *run) { return PyCFunction_New(&graph, run); }
+
 static PyObject *missing; /* what a look-up returns that found nothing */
 
 static PyObject *m_own_dict(PyObject *module, PyObject *object)
@@ -459,6 +481,9 @@ static PyMethodDef methods[] = {
     /* set(code, skip, (region, guards, replacement) * n, globals): skip -1, entries None: as they
        are; globals None: any */
     {"set", m_set, METH_VARARGS},
+    /* graph(run) -> a function that calls it, and all that it calls, as Python would; tuples among
+       its arguments stand for their items */
+    {"graph", m_graph, METH_O},
     /* own_dict(object): an instance's dictionary, whatever its class makes of __dict__ */
     {"own_dict", m_own_dict, METH_O},
     /* type_lookup(class, name): what its MRO holds, unbound; MISSING if nothing */

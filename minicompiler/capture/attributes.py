@@ -236,7 +236,9 @@ def type_attribute(ev: E, v: Value, name: str) -> Value:
         return bind(ev, meta, source, v, of, name)
     if meta is MISSING and (found := overridden(ev, v, "__getattr__", Const(name))) is not None:
         return found
-    return ev.wrap(model.attempt(ev, getattr, v.real, name), None)
+    of_class: Any = ev.class_source(v, name)
+    read_again = of_class and field(of_class.of, name)
+    return ev.wrap(model.attempt(ev, getattr, v.real, name), read_again)
 
 
 def super_attribute(ev: E, v: Super, name: str) -> Value:

@@ -195,8 +195,12 @@ def _cached_call(ev: E, v: Obj, *args: Value, **kwargs: Value) -> Value:
     written = {id(of.real) for of in ev.effects.order.values() if isinstance(of, Obj)}
     by_name = isinstance(found, Const) and all(kind == "ID" for kind, *_ in trial.assumed)
     later = by_name or found is NONE
-    keys = [a.source for a in (*args, *kwargs.values())]
-    others = {kind for kind, source, *_ in trial.assumed if source not in keys} - {"ID"}
+    known = {v.source, *(a.source for a in (*args, *kwargs.values()))}  # and what is below them
+    others = {
+        kind
+        for kind, at, *_ in trial.assumed
+        if not known & {at, *at.above} or any(isinstance(s, sources.Contents) for s in at.above)
+    } - {"ID"}
     literal = isinstance(found, Const) and is_literal(found.real)
     acts = [of for of in trial.effects.order.values() if isinstance(of, Obj) or not later]
     unsteady = trial.memo.keys() & written or trial.graph.mutated() or trial.graph.mode.draws
@@ -261,11 +265,17 @@ for _slot in {text for c in EXCEPTIONS for text in (c.__str__, c.__repr__)}:
 
 @rule(sum)
 def _sum(ev: E, items: Value, start: Value = ZERO) -> Value:
-    """Of literals by Python itself, which since 3.12 adds floats with more care than `+`."""
-    found = Tuple(model.unpack(ev, items))
-    if all(isinstance(i, Const) for i in (start, *found.contents)):
-        return fold(ev, sum, [found, start], {})
-    return functools.reduce(lambda a, b: model.binary(ev, "+", a, b), found.contents, start)
+    """Item by item, as each may be computed when it is asked for; literals in front by Python
+    itself, which since 3.12 adds floats with more care than `+`."""
+    pulled, literals, rest = iter(Pulled(ev, items)), list[Value](), list[Value]()
+    if isinstance(start, Const):
+        for item in pulled:
+            (literals if isinstance(item, Const) else rest).append(item)
+            if rest:
+                break
+        start = fold(ev, sum, [Tuple(literals), start], {})
+    add: Callable[[Value, Value], Value] = lambda a, b: model.binary(ev, "+", a, b)
+    return functools.reduce(add, itertools.chain(rest, pulled), start)
 
 
 @rule(pow)

@@ -223,13 +223,14 @@ def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph) -> list[
     text.graph = gm.code
     record.add("graph", gm)
     record.count("graphs")
-    compiled = text.namespace["graph"] = compile_graph(gm, [t.real for t in ev.graph.inputs])
+    compiled = compile_graph(gm, [t.real for t in ev.graph.inputs])
+    text.namespace["graph"] = frame_hook.graph(compiled)
     outputs = "".join(f"{n}, " for n in text.outputs.values())
     run = f"{outputs}{'= ' if outputs else ''}graph({', '.join(spread(inputs))})"
     undo = [f"    {text.setter(key, before)}" for key, (_, before) in ev.ambient.items()]
     written = "".join(f"{text.read(t.source)}, " for t in ev.graph.mutated() if t.source)
     # others write inputs last and reset generators
-    captured = getattr(compiled, "as_captured", False)
+    captured = isinstance(getattr(compiled, "__self__", None), fx.GraphModule)
     before = f"{text.const(Before)}(({written}), {captured}, {captured and ev.graph.mode.draws})"
     return [
         f"before = {before if written or captured else True}",
@@ -242,7 +243,7 @@ def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph) -> list[
 
 
 def spread(inputs: list[str]) -> list[str]:
-    """`found[3], found[4]` as `*found[3:5]`."""
+    """`found[3], found[4]` as `found[3:5]`: the graph takes tuples for their items."""
     texts: list[str] = []
     for key, run in groupby(
         enumerate(inputs), lambda at: int(at[1][6:-1]) - at[0] if at[1][:6] == "found[" else at[1]
@@ -250,7 +251,7 @@ def spread(inputs: list[str]) -> list[str]:
         names = [name for _, name in run]
         place = names[0][6:-1]
         several = type(key) is int and len(names) > 1
-        texts += [f"*found[{place}:{int(place) + len(names)}]"] if several else names
+        texts += [f"found[{place}:{int(place) + len(names)}]"] if several else names
     return texts
 
 
@@ -286,9 +287,9 @@ class Before:
             torch.set_rng_state(self.generator)
         for t, before, copy in self.written:
             if version(t) != before or (before < 0 and copy is not None):
-                if copy is None or t.requires_grad:  # its history cannot be put back
+                if copy is None or not t.is_leaf:  # its history cannot be put back
                     return False
-                t.copy_(copy)
+                t.detach().copy_(copy)
         return True
 
 

@@ -252,10 +252,14 @@ def steady(t: Text, v: Obj, sources: Any) -> None:
         raise Unbuildable(v.born, "an iterator over what is written leaves the graph")
 
 
+# by the class of their iterators, which stays when they are exhausted
+EMPTY = {type(iter(e)): e for e in ([], "", b"", {}, {}.values(), {}.items(), range(0), set())}
+
+
 def build_iterator(t: Text, v: Iterator) -> Built:
     steady(t, v, [v.of])
     if v.exhausted:
-        return "", f"{t.const(iter)}(())", None
+        return "", f"{t.const(iter)}({t.const(EMPTY.get(v.cls, ()))})", None
     v.read(1 << 62)  # refused where what it iterates over has changed
     made = f"{t.const(v.way)}({t.value(v.of)})"
     return "", f"{t.const(skipped)}({made}, {v.index})" if v.index else made, None

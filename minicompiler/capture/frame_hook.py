@@ -39,6 +39,7 @@ def _run(callback: Any, region: Any, function: Any, /, *args: Any, **kwargs: Any
 
 run: Callable[..., Any] = getattr(_c, "run", _run)
 MISSING: Any = getattr(_c, "MISSING", None)  # what type_lookup returns when no class has the name
+graph: Any = getattr(_c, "graph", None)  # a function called, and all that it calls, with no hook
 own_dict: Any = getattr(_c, "own_dict", None)
 type_lookup: Any = getattr(_c, "type_lookup", None)
 Walk: Any = getattr(_c, "Walk", None)

@@ -1486,3 +1486,63 @@ def test_a_cache_that_has_become_stale_is_asked_once():
         world["by"] += k > 1
         assert torch.equal(compiled(x, 3), x * 6)
         assert cached.cache_info().hits == k
+
+
+def test_sum_adds_while_a_generator_computes():
+    """The order of operators is that in which gradients are added up: seen in their last bit."""
+
+    def doubling(t):
+        for _ in range(3):
+            yield t
+            t = t * 2 + 3
+
+    def f(x, y):
+        return sum(doubling(y)), sum([y, 1, y, y], x), sum([0.1] * 10), sum([[1], [2]], [])
+
+    check_against_eager(f, torch.ones(3), torch.tensor([0.3, 0.1, -0.7], requires_grad=True))
+
+
+@pytest.mark.parametrize("make", [list, tuple, str, dict, set, lambda d: d.values(), range])
+def test_an_exhausted_iterator_keeps_its_class(make):
+    def f(x, made):
+        it = iter(made)
+        list(it)
+        return x * 2, type(it), it
+
+    of = make(3 if make is range else {1: 2})
+    it = minicompiler.compile(f, backend="eager")(torch.ones(1), of)[2]
+    assert type(it) is type(iter(of)) and list(it) == []
+
+
+def test_what_a_graph_wrote_to_a_leaf_is_put_back_where_it_raises():
+    def f(x, y, at):
+        with torch.no_grad():
+            y.add_(1)
+        try:
+            t = x[at]
+        except IndexError:
+            t = x
+        return t * y
+
+    leaf = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    check_against_eager(f, torch.ones(3), leaf, torch.tensor([7]), backend="eager")
+
+
+def test_what_a_class_shows_of_itself_is_guarded():
+    class Base: ...
+
+    class Left(Base): ...
+
+    class Right(Base): ...
+
+    class Both(Left, Right): ...
+
+    def f(x):
+        return x, [c.__name__ for c in Both.__mro__], Both.__bases__, Both.__base__, Both.__name__
+
+    check = minicompiler.compile(f, backend="eager")
+    x = torch.ones(1)
+    for name, to in (("__bases__", (Right, Left)), ("__bases__", (Right,)), ("__name__", "B")):
+        assert check(x)[1:] == f(x)[1:]
+        setattr(Both, name, to)
+        assert check(x)[1:] == f(x)[1:]
