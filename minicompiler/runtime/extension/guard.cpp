@@ -13,7 +13,7 @@ class TensorGuard {
   static std::unique_ptr<TensorGuard> make(PyObject* args) {
     auto [rows] = as<std::tuple<py::list>>(args);
     auto guard = std::make_unique<TensorGuard>();
-    guard->rows_ = each(rows, row);
+    for (const auto& given : rows) guard->add(given.ptr());
     return guard;
   }
 
@@ -23,37 +23,46 @@ class TensorGuard {
       args = PySequence_Fast_ITEMS(args[0]);
     }
     bool all = count == rows_.size();
-    for (size_t i = 0; all && i < count; i++) all = holds(rows_[i], args[i]);
+    const int64_t* numbers = numbers_.data();
+    for (size_t i = 0; all && i < count; i++) all = holds(rows_[i], args[i], numbers);
     return PyBool_FromLong(all);
   }
 
  private:
-  using Row = std::tuple<py::type, at::ScalarType, std::optional<c10::DeviceIndex>, Ints,
-                         std::optional<Ints>, bool, uint64_t>;
+  // a model has hundreds of parameters: a row is small, and what it says of sizes and strides
+  // stands in one array, in the order in which it is read
+  struct Row {
+    py::type type;
+    uint64_t keys;
+    std::optional<c10::DeviceIndex> device;
+    caffe2::TypeMeta dtype;
+    bool requires_grad, strided;
+    size_t dims;
+  };
   std::vector<Row> rows_;
+  std::vector<int64_t> numbers_;
 
-  static bool holds(const Row& row, PyObject* object) {
-    const auto& [type, dtype, device, size, stride, requires_grad, keys] = row;
-    if (reinterpret_cast<const PyObject*>(Py_TYPE(object)) != type.ptr()) return false;
+  static bool holds(const Row& row, PyObject* object, const int64_t*& numbers) {
+    if (reinterpret_cast<const PyObject*>(Py_TYPE(object)) != row.type.ptr()) return false;
     const Tensor& tensor = THPVariable_Unpack(object);
     if (!tensor.defined()) return false;
     const c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
     // keys first: sizes of nested or functorch tensors may not even be asked for
-    if (impl.key_set().raw_repr() != keys || tensor.scalar_type() != dtype) return false;
-    if (device && tensor.device().index() != *device) return false;
-    if (!equal(tensor.sizes(), size)) return false;
-    // read past virtual functions: a model has hundreds of parameters
+    if (impl.key_set().raw_repr() != row.keys || impl.dtype() != row.dtype) return false;
+    if (row.device && impl.device().index() != *row.device) return false;
+    if (static_cast<size_t>(impl.dim()) != row.dims || !equal(impl.sizes(), numbers)) return false;
+    if (row.strided && !equal(impl.strides(), numbers)) return false;
     auto* meta = static_cast<torch::autograd::AutogradMeta*>(impl.autograd_meta());
-    if ((meta && (meta->requires_grad_ || meta->grad_fn_)) != requires_grad) return false;
-    if (requires_grad && meta->is_view_ && made_without_gradients(tensor)) return false;
-    return !stride || equal(tensor.strides(), *stride);
+    bool requires_grad = meta && (meta->requires_grad_ || meta->grad_fn_);
+    if (requires_grad != row.requires_grad) return false;
+    return !requires_grad || !meta->is_view_ || !made_without_gradients(tensor);
   }
 
-  // a few numbers: to call memcmp takes longer than this
-  static bool equal(at::IntArrayRef found, const Ints& expected) {
-    bool same = found.size() == expected.size();
-    for (size_t i = 0; same && i < found.size(); i++) same = found[i] == expected[i];
-    return same;
+  // no memcmp: to call it for a few numbers takes longer than to compare them
+  static bool equal(at::IntArrayRef found, const int64_t*& expected) {
+    for (int64_t number : found)
+      if (number != *expected++) return false;
+    return true;
   }
 
   // a view of what requires grad: which of its uses raise depends on what was written since
@@ -64,12 +73,17 @@ class TensorGuard {
            meta->get_backward_view().base_.requires_grad();
   }
 
-  static Row row(PyObject* given) {
-    Row made = as<Row>(given);
-    auto* type = reinterpret_cast<PyTypeObject*>(std::get<0>(made).ptr());
-    bool fits = PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(THPVariableClass));
+  void add(PyObject* given) {
+    auto [type, dtype, device, size, stride, requires_grad, keys] =
+        as<std::tuple<py::type, at::ScalarType, std::optional<c10::DeviceIndex>, Ints,
+                      std::optional<Ints>, bool, uint64_t>>(given);
+    bool fits = PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()),
+                                 reinterpret_cast<PyTypeObject*>(THPVariableClass));
     TORCH_CHECK_TYPE(fits, "a row begins with a class of tensors");
-    return made;
+    rows_.push_back({type, keys, device, c10::scalarTypeToTypeMeta(dtype), requires_grad,
+                     stride.has_value(), size.size()});
+    numbers_.insert(numbers_.end(), size.begin(), size.end());
+    if (stride) numbers_.insert(numbers_.end(), stride->begin(), stride->end());
   }
 };
 
