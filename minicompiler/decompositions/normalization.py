@@ -4,8 +4,11 @@ Statistics take two passes (mean, then squared distances from it), which is as a
 Welford. Gradients all have one shape: with y = (x - mean) * rstd and g the gradient of y,
 dx = rstd * (g - mean(g) - y * mean(g * y)), means over what was normalized together.
 
-Rules take what ATen's schema says, so their operands are not typed again.
+Rules take what ATen's schema says, so their operands are not typed again; functions named as an
+operator are its rule (see the last line).
 """
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 import math
 from collections.abc import Sequence
@@ -14,27 +17,24 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .table import count, fold, in_float32, rule, wide
+from .table import count, fold, in_float32, named_rules, rule, wide
 
 
-@rule("_softmax", half=False)
-def softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+def _softmax(x, dim, half_to_float):
     if x.numel() == 0:
         return torch.empty_like(x)
     e = torch.exp(x - torch.amax(x, dim, keepdim=True))
     return torch.div(e, e.sum(dim, keepdim=True))
 
 
-@rule("_log_softmax", half=False)
-def log_softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+def _log_softmax(x, dim, half_to_float):
     if x.numel() == 0:
         return torch.empty_like(x)
     shifted = x - torch.amax(x, dim, keepdim=True)
     return shifted - torch.log(torch.exp(shifted).sum(dim, keepdim=True))
 
 
-@rule("_softmax_backward_data", half=False)
-def softmax_backward(grad: Tensor, y: Tensor, dim: int, input_dtype: torch.dtype) -> Tensor:
+def _softmax_backward_data(grad, y, dim, input_dtype):
     return (grad - (grad * y).sum(dim, keepdim=True)) * y
 
 
@@ -50,7 +50,7 @@ def _moments(x: Tensor, dims: list[int], correction: float = 0) -> tuple[Tensor,
 
 
 @rule("var_mean.correction", half=False)
-def var_mean(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+def _var_mean(x, dim=None, *, correction=None, keepdim=False):
     """Torch's own rules make std of it."""
     dims = sorted(d % max(x.ndim, 1) for d in dim or range(max(x.ndim, 1)))
     if x.is_complex() or count(x, dims) == 0:
@@ -67,9 +67,7 @@ rule("var.correction", half=False)(lambda *args, **kwargs: torch.var_mean(*args,
 
 
 @rule("linalg_vector_norm")
-def vector_norm(
-    x: Any, ord: Any = 2, dim: Any = None, keepdim: Any = False, *, dtype: Any = None
-) -> Any:
+def _vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     if x.is_complex() or x.numel() == 0:
         return NotImplemented
     x = wide(x if dtype is None else x.to(dtype))
@@ -104,10 +102,7 @@ def _normalized(x: Tensor, dims: list[int], eps: float) -> tuple[Tensor, Tensor,
     return centred * rstd, average, rstd
 
 
-def _gradients(
-    grad: Any, x: Any, average: Any, rstd: Any, weight: Any, dims: list[int], others: list[int],
-    mask: Any
-) -> tuple[Any, Any, Any]:  # fmt: skip
+def _gradients(grad, x, average, rstd, weight, dims, others, mask):
     """Of x, weight and bias, where `mask` asks for them; all operands lie against x. `dims` were
     normalized together (none: by constants; without `average` no mean was taken off), `others` are
     those along which weight and bias repeat."""
@@ -130,31 +125,25 @@ def _trailing(x: Tensor, shape: list[int]) -> tuple[list[int], list[int]]:
     return list(range(outer)), list(range(outer, x.ndim))
 
 
-@rule("native_layer_norm", half=False)
-def layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+def native_layer_norm(x, shape, weight, bias, eps):
     y, average, rstd = _normalized(x, _trailing(x, shape)[1], eps)
     return _affine(y, weight, bias), average, rstd
 
 
-@rule("native_layer_norm_backward", half=False)
-def layer_norm_backward(
-    grad: Any, x: Any, shape: Any, average: Any, rstd: Any, weight: Any, bias: Any, mask: Any
-) -> Any:
+def native_layer_norm_backward(grad, x, shape, average, rstd, weight, bias, mask):
     outer, inner = _trailing(x, shape)
     wanted = mask[0], mask[1] and weight is not None, mask[2] and bias is not None
     return _gradients(grad, x, average, rstd, weight, inner, outer, wanted)
 
 
-@rule("_fused_rms_norm", half=False)
-def rms_norm(x: Any, shape: Any, weight: Any, eps: float | None) -> Any:
+def _fused_rms_norm(x, shape, weight, eps):
     inner = _trailing(x, shape)[1]
     mean_square = (x * x).sum(inner, keepdim=True) / count(x, inner)
     rstd = torch.rsqrt(mean_square + (torch.finfo(x.dtype).eps if eps is None else eps))
     return _affine(x * rstd, weight, None), rstd
 
 
-@rule("_fused_rms_norm_backward", half=False)
-def rms_norm_backward(grad: Any, x: Any, shape: Any, rstd: Any, weight: Any, mask: Any) -> Any:
+def _fused_rms_norm_backward(grad, x, shape, rstd, weight, mask):
     outer, inner = _trailing(x, shape)
     wanted = mask[0], mask[1] and weight is not None, False
     return _gradients(grad, x, None, rstd, weight, inner, outer, wanted)[:2]
@@ -166,9 +155,7 @@ def _channels(x: Tensor) -> tuple[list[int], list[int]]:
 
 
 @in_float32
-def _batch_norm(
-    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: Any, eps: float
-) -> tuple[Any, ...]:
+def _batch_norm(x, weight, bias, mean, var, training, momentum, eps):
     """-> y, mean and rstd of this batch (empty unless training), new running mean and variance."""
     dims, shape = _channels(x)
     if training:
@@ -196,22 +183,15 @@ rule("native_batch_norm")(  # in training it would write the running statistics
 )
 
 
-@rule("native_batch_norm_backward", half=False)
-def batch_norm_backward(
-    grad: Any, x: Any, weight: Any, running_mean: Any, running_var: Any, average: Any, rstd: Any,
-    training: bool, eps: float, mask: Any
-) -> Any:  # fmt: skip
+def native_batch_norm_backward(grad, x, weight, mean, var, average, rstd, training, eps, mask):
     dims, shape = _channels(x)
     if not training:
-        average, rstd = running_mean, torch.rsqrt(running_var + eps)
+        average, rstd = mean, torch.rsqrt(var + eps)  # the running ones
     average, rstd, weight = (_as(t, shape) for t in (average, rstd, weight))
     return _gradients(grad, x, average, rstd, weight, dims if training else [], dims, mask)
 
 
-@rule("native_group_norm", half=False)
-def group_norm(
-    x: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, groups: int, eps: float
-) -> Any:
+def native_group_norm(x, weight, bias, N, C, HxW, groups, eps):
     if x.numel() == 0:
         return NotImplemented
     y, average, rstd = _normalized(x.reshape(N, groups, -1), [2], eps)
@@ -220,16 +200,14 @@ def group_norm(
     return y, average.reshape(N, groups), rstd.reshape(N, groups)
 
 
-@rule("native_group_norm_backward", half=False)
-def group_norm_backward(
-    grad: Any, x: Any, average: Any, rstd: Any, weight: Any, N: int, C: int, HxW: int, groups: int,
-    mask: Any
-) -> Any:  # fmt: skip
+def native_group_norm_backward(grad, x, average, rstd, weight, N, C, HxW, groups, mask):
     if x.numel() == 0:
         return NotImplemented
-    split, stats = (N, groups, C // groups, HxW), (N, groups, 1, 1)
-    made = _gradients(
-        grad.reshape(split), x.reshape(split), average.reshape(stats), rstd.reshape(stats),
-        _as(weight, (1, groups, -1, 1)), [2, 3], [0, 3], mask
-    )  # fmt: skip
+    split, stats, affine = (N, groups, C // groups, HxW), (N, groups, 1, 1), (1, groups, -1, 1)
+    of = grad.reshape(split), x.reshape(split)
+    average, rstd, weight = map(_as, (average, rstd, weight), (stats, stats, affine))
+    made = _gradients(*of, average, rstd, weight, [2, 3], [0, 3], mask)
     return tuple(map(_as, made, (x.shape, (C,), (C,))))
+
+
+named_rules(globals())

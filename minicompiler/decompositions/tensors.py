@@ -1,4 +1,9 @@
-"""Arithmetic, triangles, moved elements, the gradient of embeddings, the foreach family."""
+"""Arithmetic, triangles, moved elements, the gradient of embeddings, the foreach family.
+
+The rules take what ATen's schema says.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
 
 import math
 from typing import Any
@@ -10,7 +15,7 @@ from torch._ops import OpOverload
 from .table import RULES, Rule, aten, in_float32, rule
 
 
-def _nan_to_num(x: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
+def _nan_to_num(x, nan=None, posinf=None, neginf=None):
     if not x.is_floating_point():
         return x.clone()
     limits = torch.finfo(x.dtype)
@@ -19,7 +24,7 @@ def _nan_to_num(x: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = No
     return torch.where(x != x, 0.0 if nan is None else nan, high)
 
 
-def _xlogy(x: Any, y: Any) -> Tensor:
+def _xlogy(x, y):
     if not isinstance(y, Tensor):
         y = torch.full((), y, dtype=x.dtype if x.is_floating_point() else None, device=x.device)
     product = torch.where(torch.eq(y, y) & (x == 0), 0.0, x * torch.log(y))
@@ -27,7 +32,7 @@ def _xlogy(x: Any, y: Any) -> Tensor:
 
 
 def _extreme(value: Rule, place: Rule) -> Rule:
-    def f(x: Tensor, dim: int, keepdim: bool = False) -> Any:
+    def f(x, dim, keepdim=False):
         if x.dtype == torch.bool:
             return NotImplemented
         return value(x, dim, keepdim), place(x, dim, keepdim)
@@ -43,7 +48,7 @@ rule("min.dim")(_extreme(torch.amin, torch.argmin))
 
 
 def _triangle(lower: bool) -> Rule:
-    def f(x: Tensor, diagonal: int = 0) -> Tensor:
+    def f(x, diagonal=0):
         row = torch.arange(x.shape[-2], device=x.device).unsqueeze(1)
         above = torch.arange(x.shape[-1], device=x.device) - row
         return torch.where(above <= diagonal if lower else above >= diagonal, x, 0)
@@ -55,14 +60,14 @@ rule("tril")(_triangle(lower=True))
 rule("triu")(_triangle(lower=False))
 
 
-def _repeat(x: Tensor, repeats: list[int]) -> Tensor:
+def _repeat(x, repeats):
     shape = [1] * (len(repeats) - x.ndim) + list(x.shape)
     spread = x.reshape([d for s in shape for d in (1, s)])
     spread = spread.expand([d for r, s in zip(repeats, shape) for d in (r, s)])
     return spread.reshape([r * s for r, s in zip(repeats, shape)])
 
 
-def _pixel_shuffle(x: Tensor, r: int) -> Tensor:
+def _pixel_shuffle(x, r):
     *batch, c, h, w = x.shape
     n = math.prod(batch)
     x = x.reshape([n, c // (r * r), r, r, h, w]).permute([0, 1, 4, 2, 5, 3])
@@ -74,9 +79,7 @@ rule("repeat")(_repeat)
 rule("pixel_shuffle")(_pixel_shuffle)
 
 
-def _embedding_backward(
-    grad: Tensor, indices: Tensor, rows: int, padding_idx: int, scale_grad_by_freq: bool
-) -> Any:
+def _embedding_backward(grad, indices, rows, padding_idx, scale_grad_by_freq):
     if padding_idx >= 0:
         grad = torch.where((indices == padding_idx).unsqueeze(-1), 0, grad)
     if scale_grad_by_freq:

@@ -2,7 +2,11 @@
 
 A window of k by k becomes k * k slices: the loop that results reads most of them from cache.
 Windows above `MOST` elements stay with the library's kernel.
+
+The rules take what ATen's schema says.
 """
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 import itertools
 import math
@@ -21,9 +25,7 @@ Place = tuple[int, ...]  # in a window, from 0 along each dimension
 class Windows:
     """The sliding windows over the trailing dimensions of x: sizes a dimension, in order."""
 
-    def __init__(
-        self, dims: int, x: Tensor, kernel: Any, stride: Any, pad: Any, dilation: Any, ceil: bool
-    ) -> None:
+    def __init__(self, dims, x, kernel, stride, pad, dilation, ceil):
         self.dims, self.x = dims, x
         self.kernel = self._each(kernel)
         self.stride = self._each(stride) or self.kernel
@@ -105,9 +107,7 @@ def _share(w: Windows, total: Any, count_padding: bool = True, divisor: int | No
 
 
 def _avg_pool(dims: int) -> tuple[Rule, Rule]:
-    def pool(
-        grad: Any, x: Any, kernel: Any, stride: Any = (), pad: Any = 0, ceil: Any = False, *how: Any
-    ) -> Any:
+    def pool(grad, x, kernel, stride=(), pad=0, ceil=False, *how):
         w = Windows(dims, x, kernel, stride, pad, 1, ceil)
         if not w.supported:
             return NotImplemented
@@ -129,9 +129,7 @@ def _max_pool(dims: int) -> Rule:
             index = index * w.inputs[d] + along(at, d, w.dims)
         return index
 
-    def f(
-        x: Any, kernel: Any, stride: Any = (), pad: Any = 0, dilation: Any = 1, ceil: Any = False
-    ) -> Any:
+    def f(x, kernel, stride=(), pad=0, dilation=1, ceil=False):
         w = Windows(dims, x, kernel, stride, pad, dilation, ceil)
         if not w.supported or not x.is_floating_point():
             return NotImplemented
@@ -147,21 +145,21 @@ def _max_pool(dims: int) -> Rule:
 
 
 def _max_pool_backward(dims: int) -> Rule:
-    def f(grad: Tensor, x: Tensor, *settings: Any) -> Any:
+    def f(grad, x, *settings):
         zeros, places = torch.zeros_like(x).flatten(-dims), settings[-1].flatten(-dims)
         return zeros.scatter_add(-1, places, grad.flatten(-dims)).reshape(x.shape)
 
     return f
 
 
-def _adaptive_avg_pool2d(x: Tensor, output_size: list[int]) -> Any:
+def _adaptive_avg_pool2d(x, output_size):
     (h, w), (oh, ow) = x.shape[-2:], output_size
     if not oh or not ow or h % oh or w % ow or x.numel() == 0:
         return NotImplemented
     return x.reshape([*x.shape[:-2], oh, h // oh, ow, w // ow]).mean([-3, -1])
 
 
-def _adaptive_avg_pool2d_backward(grad: Tensor, x: Tensor) -> Any:
+def _adaptive_avg_pool2d_backward(grad, x):
     (h, w), (oh, ow) = x.shape[-2:], grad.shape[-2:]
     if not oh or not ow or h % oh or w % ow:
         return NotImplemented
@@ -172,15 +170,13 @@ def _adaptive_avg_pool2d_backward(grad: Tensor, x: Tensor) -> Any:
 # ------------------------------------------------------------------------- padding and resizing
 
 
-def _border(reflect: bool, d: int, n: int, device: Any, pad: list[int]) -> Tensor:
+def _border(reflect, d, n, device, pad):
     before, after = pad[-2 * d - 2], pad[-2 * d - 1]
     i = torch.arange(-before, n + after, device=device)
     return (n - 1) - torch.abs((n - 1) - torch.abs(i)) if reflect else i.clamp(0, n - 1)
 
 
-def _nearest(
-    offset: float, d: int, n: int, device: Any, sizes: list[int], *scales: float | None
-) -> Tensor:
+def _nearest(offset, d, n, device, sizes, *scales):
     i = torch.arange(sizes[d], dtype=torch.float32, device=device)
     step = 1.0 / scale if scales and (scale := scales[d]) else n / sizes[d]
     return torch.clamp_max(torch.floor((i + offset) * step), n - 1).to(torch.int64)
