@@ -21,7 +21,7 @@ import torch
 
 from ..ir import ops
 from ..ir.dtypes import DtypeHandler, visit
-from ..ir.nodes import POSITIONS, Computed, Reduction, Scatter
+from ..ir.nodes import Computed, Reduction, Scatter
 from ..ir.ops import result_dtype
 from ..ir.plan import Kernel, KernelSource, Plan
 from ..settings import config
@@ -335,10 +335,8 @@ class CppWriter(Writer):
     def _accumulator(self, node: Computed, lanes: int, exact: bool) -> Accumulator:
         loop = node.loop
         assert isinstance(loop, Reduction)
-        dtype = node.layout.dtype
-        if loop.kind in POSITIONS:
-            with ops.handling(DtypeHandler(self.layouts)):
-                dtype = loop.inner(self.nest.index, self.nest.folded)
+        with ops.handling(DtypeHandler(self.layouts)):  # of a position: what is compared
+            dtype = loop.inner(self.nest.index, self.nest.folded)
         exact = exact and loop.kind == "sum" and dtype == torch.float32
         return Accumulator(
             f"acc{self.number[node.name]}", loop.kind, dtype, lanes, self.nest.columns, exact

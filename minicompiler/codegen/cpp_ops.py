@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ..errors import Unsupported
-from .writer import INFIX
+from .writer import SHARED_OPS
 
 TYPES = {
     torch.float64: "double",
@@ -30,18 +30,15 @@ BUILTIN = (
     "sqrt tan asin acos atan sinh cosh asinh acosh atanh atan2 erfc lgamma floor ceil trunc"
 ).split()
 OPS = {
-    **{name: f"{{0}} {sign} {{1}}" for name, sign in INFIX.items()},
+    **SHARED_OPS,
     "truediv": "{0} / {1}",
     **{name: f"{name}({{all}})" for name in OURS},
     **{name: f"__builtin_{name}{{f}}({{all}})" for name in BUILTIN},
     "round": "__builtin_rint{f}({0})",
     "rsqrt": "1 / __builtin_sqrt{f}({0})",
     "reciprocal": "1 / {0}",
-    "neg": "-{0}",
-    "isnan": "{0} != {0}",
     "isinf": "__builtin_fabs{f}({0}) == {inf}",
     "signbit": "bits({0}) >> (8 * sizeof({T}) - 1) != 0",
-    "bitwise_not": "~{0}",
     "logical_not": "!{0}",
     "where": "{0} ? {1} : {2}",
 }

@@ -76,12 +76,9 @@ class Accumulator:
 
     def flush(self) -> list[str]:
         """Lines that empty the lanes into the total."""
-        name = self.name
+        name, each = self.name, f"for (int lane = 0; lane < {self.lanes}; lane++)"
         if self.columns:
-            return [
-                f"for (int lane = 0; lane < {self.lanes}; lane++) "
-                f"{name}_total[lane] += {name}_lanes[lane];"
-            ]
+            return [f"{each} {name}_total[lane] += {name}_lanes[lane];"]
         return [f"{name}_total += {self._one()};"]
 
     def finish(self) -> list[str]:

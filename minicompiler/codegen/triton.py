@@ -23,13 +23,13 @@ import torch
 from ..errors import Unsupported
 from ..ir import ops
 from ..ir.dtypes import visit
-from ..ir.nodes import POSITIONS, Computed, Extern, Reduction, Scatter
+from ..ir.nodes import POSITIONS, Computed, Extern, Reduction, Scatter, defined
 from ..ir.ops import result_dtype
 from ..ir.plan import Kernel, KernelSource, Plan
 from ..symbolic.expr import Expr, Symbol, product, sym
 from ..symbolic.printing import to_triton
 from ..symbolic.ranges import index_range, simplify, unflattened
-from .writer import INFIX, Value, Writer, neutral
+from .writer import SHARED_OPS, Value, Writer, neutral
 
 HEADER = """\
 import triton
@@ -69,16 +69,13 @@ HELPERS = (
     "right_shift"
 ).split()
 OPS = {
-    **{name: f"{{0}} {sign} {{1}}" for name, sign in INFIX.items()},
+    **SHARED_OPS,
     **{name: f"libdevice.{name}({{all}})" for name in LIBDEVICE},
     **{name: f"helpers.{name}({{all}})" for name in HELPERS},
     "round": "libdevice.nearbyint({0})",
-    "isnan": "{0} != {0}",
     "isinf": "tl.abs({0}) == float('inf')",
     "signbit": "{0}.to({bits}, bitcast=True) < 0",
-    "neg": "-{0}",
     "abs": "tl.abs({0})",
-    "bitwise_not": "~{0}",
     "logical_not": "{0} == 0",
     "where": "tl.where({all})",
 }
@@ -187,8 +184,7 @@ class TritonWriter(Writer):
         precision = ", input_precision='ieee'" if exact else ""
         self.line(f"acc = tl.dot(left, right, acc{precision})")
         self.depth -= 1
-        (name,), (layout,) = extern.names, extern.layouts
-        assert name is not None and layout is not None
+        ((name, layout),) = defined(extern).items()
         value = Value("acc", torch.float32)
         if len(extern.args) == 3:  # addmm: the bias is added before the one rounding
             bias = extern.args[0]

@@ -19,6 +19,9 @@ INFIX = dict(
     add="+", sub="-", mul="*", eq="==", ne="!=", lt="<", le="<=", gt=">", ge=">=", logical_and="&",
     logical_or="|", logical_xor="^", bitwise_and="&", bitwise_or="|", bitwise_xor="^",
 )  # fmt: skip
+# ... and as the same text
+SHARED_OPS = {name: f"{{0}} {sign} {{1}}" for name, sign in INFIX.items()}
+SHARED_OPS |= {"neg": "-{0}", "bitwise_not": "~{0}", "isnan": "{0} != {0}"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,7 +235,7 @@ def _run_loop(op: ir.Computed, memory: Memory) -> None:
 def _run_extern(op: ir.Extern, memory: Memory) -> None:
     args = memory.argument(op.args)
     kwargs = {name: memory.argument(value) for name, value in op.kwargs.items()}
-    defined = [(n, x) for n, x in zip(op.names, op.layouts) if n is not None and x is not None]
+    defined = ir.defined(op).items()
     if op.out_variant is not None:
         written = [a.name for a in op.out_variant._schema.arguments if a.kwarg_only and a.is_write]
         for out, (name, layout) in zip(written, defined):

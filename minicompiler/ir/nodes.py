@@ -156,6 +156,12 @@ class Extern:
 Operation: TypeAlias = Computed | Extern
 
 
+def defined(operation: Operation) -> dict[str, Layout]:
+    """The buffers that are new with it."""
+    pairs = zip(operation.names, operation.layouts)
+    return {n: layout for n, layout in pairs if n is not None and layout is not None}
+
+
 @dataclass
 class Program:
     """One graph as loops and calls, in an order that runs.
@@ -179,9 +185,7 @@ class Program:
         known = {name: layout for name, layout in self.inputs.items() if isinstance(layout, Layout)}
         known |= {name: spec_of(tensor).layout for name, tensor in self.constants.items()}
         for operation in self.operations:
-            for name, layout in zip(operation.names, operation.layouts):
-                if name is not None and layout is not None:
-                    known[name] = layout
+            known |= defined(operation)
         return known
 
     def __repr__(self) -> str:

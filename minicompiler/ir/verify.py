@@ -34,10 +34,8 @@ class Scope:
     def define(self, op: ir.Operation) -> None:
         if isinstance(op, ir.Computed) and op.into is not None:
             self.live.pop(op.into, None)  # its memory is now known by the new name
-        for name, layout in zip(op.names, op.layouts):
-            if name is not None and layout is not None:
-                self.live[name] = layout
-                self.seen.add(name)
+        self.live |= ir.defined(op)
+        self.seen |= self.live.keys()
 
 
 class Fault(Exception):

@@ -171,9 +171,8 @@ class Building:
             record().count("loops")
         names = [node.name for node in origins]
         lines = dict.fromkeys(node.meta.get("stack") or "" for node in origins)
-        for name in operation.names:
-            if name is not None:
-                self.program.origins[name] = names + [line for line in lines if line]
+        for name in ir.defined(operation):
+            self.program.origins[name] = names + [line for line in lines if line]
 
     def realise(self, box: Box) -> ir.BufferRef:
         """The buffer of `box`, which from here on it is."""

@@ -217,15 +217,12 @@ def _product(a: Value, b: Value, store: torch.dtype) -> Value:
 @lowering("pow")
 def power(x: Operand, exponent: Operand) -> Any:
     common = result_type((x, exponent))
-    if not common.is_floating_point:
-        if type(exponent) is not int or exponent < 0 or common == torch.bool:
-            return NotImplemented
-        n = exponent
-        return elementwise(lambda a, _: power_by_products(a, n, common, common), x, exponent)
-    math = compute_dtype(common)
+    math, real = compute_dtype(common), common.is_floating_point
+    if not real and (type(exponent) is not int or exponent < 0 or common == torch.bool):
+        return NotImplemented
     if isinstance(exponent, (Lazy, Expr)):
         return row("pow")(x, exponent)
-    if exponent in (0, 1, 2, 3):
+    if not real or exponent in (0, 1, 2, 3):
         n = int(exponent)
         return elementwise(lambda a, _: power_by_products(a, n, math, common), x, exponent)
     special: dict[float, Body] = {
@@ -335,6 +332,4 @@ def copied(x: Lazy, **_: Any) -> Any:
     return identity(x) if x.device == spec().device else NotImplemented
 
 
-@lowering(aten.copy.default)
-def copy(x: Lazy, source: Lazy, non_blocking: bool = False) -> Any:
-    return identity(source) if source.device == x.device else NotImplemented
+lowering(aten.copy.default)(lambda x, source, non_blocking=False: copied(source))

@@ -120,13 +120,12 @@ def kernel_flags() -> tuple[str, ...]:
 
 def build_kernels(text: str, compiler: Compiler) -> tuple[Path, bool]:
     """As `build`, with OpenMP where some way to ask for it works."""
-    if not config.openmp:
-        return build("kernels", "kernels", text, compiler, kernel_flags())
-    for way in OPENMP:
+    for way in OPENMP if config.openmp else ():
         with contextlib.suppress(BuildFailed):
             return build("kernels", "kernels", text, compiler, (*kernel_flags(), *way))
     built = build("kernels", "kernels", text, compiler, kernel_flags())
-    warn_once(f"{compiler.command[0]} has no OpenMP: kernels run in one thread")
+    if config.openmp:
+        warn_once(f"{compiler.command[0]} has no OpenMP: kernels run in one thread")
     return built
 
 

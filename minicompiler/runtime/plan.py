@@ -23,7 +23,7 @@ import torch
 
 from ..errors import Unsupported
 from ..ir import plan as steps
-from ..ir.nodes import BufferRef, Computed, Layout
+from ..ir.nodes import BufferRef, Computed, Layout, defined
 from ..ir.plan import KernelSource
 from ..symbolic.expr import Expr
 
@@ -103,7 +103,7 @@ class _Flattener:
         written = extern.out_variant
         schema = (written or extern.target)._schema
         given = dict(zip((a.name for a in schema.arguments), extern.args)) | extern.kwargs
-        outs = [name for name in extern.names if name is not None]
+        outs = list(defined(extern))
         arguments: list[Any] = []
         for parameter in schema.arguments:
             if written and parameter.alias_info is not None and parameter.alias_info.is_write:

@@ -12,7 +12,7 @@ Outputs are never given away; inputs and constants belong to others.
 from collections import defaultdict
 from dataclasses import dataclass
 
-from ..ir.nodes import Extern, Layout, Program, Scatter, references
+from ..ir.nodes import Extern, Layout, Program, Scatter, defined, references
 from ..ir.plan import Alloc, Call, Free, Kernel, Launch, Reuse, Step
 from .fusion import Group
 from .kernels import overwriting
@@ -63,7 +63,7 @@ class MemoryPlan:
             older = {node.name: node.into for node in action.nodes if node.into is not None}
             fresh, used = action.writes, [*action.args]
         else:
-            fresh = tuple(name for name in action.names if name is not None)
+            fresh = tuple(defined(action))
             used = [ref.name for ref in action.reads()]
             allocated, shared = action.out_variant is not None, action.kind == "fallback"
         for name in fresh:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import torch
 
-from ..ir.nodes import BufferRef, Extern, Pointwise
+from ..ir.nodes import BufferRef, Extern, Pointwise, defined
 from ..ir.plan import Kernel
 from ..settings import config
 from ..symbolic.ranges import simplify
@@ -39,16 +39,14 @@ def product_of(groups: list[Group], at: int, outputs: set[str]) -> tuple[int, Ex
 
 def is_product(extern: Extern) -> bool:
     """A plain product on a CUDA device, of dtypes whose tiles the hardware multiplies."""
-    layout = extern.layouts[0]
-    assert layout is not None
-    refs = all(isinstance(a, BufferRef) and a.layout.dtype in DTYPES for a in extern.args)
-    return extern.target in PRODUCTS and not extern.kwargs and refs and layout.device.type == "cuda"
+    layouts = [a.layout for a in extern.args if isinstance(a, BufferRef)]
+    tiles = all(x.dtype in DTYPES and x.device.type == "cuda" for x in layouts)
+    return extern.target in PRODUCTS and not extern.kwargs and tiles
 
 
 def tiled(extern: Extern, group: Group) -> Group | None:
     """The group over rows x columns of the product; None where it is not a pointwise epilogue."""
-    (name,), (layout,) = extern.names, extern.layouts
-    assert name is not None and layout is not None
+    ((name, layout),) = defined(extern).items()
     if not group.loops or not all(isinstance(loop, Pointwise) for loop in group.loops):
         return None
     rows, columns = layout.size

@@ -3,7 +3,7 @@
 from ..errors import InternalError
 from ..ir import ops
 from ..ir.dtypes import Recorder, visit
-from ..ir.nodes import Layout, Reduction, Scatter, references
+from ..ir.nodes import Layout, Reduction, Scatter, defined, references
 from ..ir.plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
 from ..symbolic.expr import Expr
 from ..symbolic.ranges import simplify
@@ -53,11 +53,10 @@ class _Walk:
     def Call(self, step: Call) -> None:
         for ref in step.extern.reads():
             self.holds(ref.name, str(step.extern.target))
-        for name in step.extern.names:
-            if name is not None:
-                allocated = step.extern.out_variant is not None
-                check(allocated == (name in self.contents), f"{name} is allocated wrongly")
-                self.contents[name] = {name}
+        for name in defined(step.extern):
+            allocated = step.extern.out_variant is not None
+            check(allocated == (name in self.contents), f"{name} is allocated wrongly")
+            self.contents[name] = {name}
 
     def Launch(self, step: Launch) -> None:
         kernel = step.kernel

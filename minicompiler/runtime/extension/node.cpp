@@ -310,15 +310,13 @@ class Function {
   // The node of this call, with its way on; null where nothing requires grad.
   decltype(make_node(std::declval<CompiledBackward*>())) differentiated(const Values& values) {
     if (about_->differentiable.empty() || !c10::GradMode::is_enabled()) return {};
-    torch::autograd::edge_list edges;
-    edges.reserve(about_->arguments.size());
+    torch::autograd::edge_list edges(about_->arguments.size());
     bool any = false;
-    for (size_t i = 0; i < about_->arguments.size(); i++) {
-      edges.emplace_back();
+    for (size_t i = 0; i < edges.size(); i++) {
       if (!values[i].isTensor() || !values[i].toTensor().requires_grad()) continue;
       any = true;
       if (about_->gradients[i].empty()) continue;
-      edges.back() = torch::autograd::impl::gradient_edge(values[i].toTensor());
+      edges[i] = torch::autograd::impl::gradient_edge(values[i].toTensor());
     }
     if (!any) return {};
     auto node = make_node(new CompiledBackward());
@@ -366,16 +364,15 @@ class Function {
     py::tuple tuple(about_->outputs.size());
     size_t i = 0;
     py::object list;  // of the results, as Python wants them for the rarer kinds of outputs
-    auto other = [](const auto& output) { return output.kind == Description::Place::Other; };
-    if (std::any_of(about_->outputs.begin(), about_->outputs.end(), other))
-      list = list_of(Values(results));
     for (const auto& output : about_->outputs) {
-      if (output.kind == Description::Place::Result)
+      if (output.kind == Description::Place::Result) {
         tuple[i++] = torch::jit::toPyObject(results[output.index]);
-      else if (output.kind == Description::Place::Input)
+      } else if (output.kind == Description::Place::Input) {
         tuple[i++] = py::handle(inputs.at(output.index));
-      else
+      } else {
+        if (!list) list = list_of(Values(results));
         tuple[i++] = said(output, "make", list, tuple_of(inputs));
+      }
     }
     return tuple.release().ptr();
   }

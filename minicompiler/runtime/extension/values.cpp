@@ -7,8 +7,6 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/record_function.h>
-#include <c10/core/InferenceMode.h>
-#include <torch/csrc/Dtype.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
@@ -16,9 +14,7 @@
 #include <torch/csrc/autograd/python_hook.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/autograd/saved_variable.h>
-#include <torch/csrc/utils/object_ptr.h>
 #include <torch/csrc/utils/python_numbers.h>
-#include <torch/csrc/utils/python_strings.h>
 
 #include <dlfcn.h>
 #include <structmember.h>
