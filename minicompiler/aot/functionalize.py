@@ -139,10 +139,8 @@ class Functionalizer:
         graph, spec = self.emit.graph, dataclasses.replace(x.spec, offset=Const(0))
         first = next((n for n in graph.nodes if n.op != "placeholder"), None)
         with graph.inserting_before(first) if first else contextlib.nullcontext():
-            node = self.emit.describe(
-                graph.placeholder(name),
-                self.emit.mode.fake(spec) if x.storage_offset() else x,
-            )
+            seen = self.emit.mode.fake(spec) if x.storage_offset() else x
+            node = self.emit.describe(graph.placeholder(name), seen)
         return self.bind(x, node, argument)
 
     def bind(self, x: Fake, node: fx.Node, argument: int | None = None) -> Memory:

@@ -270,11 +270,9 @@ def generic_setattr(ev: E, v: Value, name: str, value: Value) -> None:
         refuse(f"sets the attribute {name} of {describe(v)}")
     raw, source = class_attribute(ev, v, v.cls, name)
     setter = type_lookup(type(raw), "__set__")
-    kept = (
-        issubclass(v.cls, BaseException) or raw is vars(collections.defaultdict)["default_factory"]
-    )
-    if isinstance(raw, MemberDescriptorType) and "__slots__" in vars(raw.__objclass__):
-        kept = True  # what C defines may be for reading only
+    slot = isinstance(raw, MemberDescriptorType) and "__slots__" in vars(raw.__objclass__)
+    factory = raw is vars(collections.defaultdict)["default_factory"]
+    kept = slot or factory or issubclass(v.cls, BaseException)  # what else C has may be fixed
     if not is_data_descriptor(raw):
         space = namespace(ev, v)
         if space is None:

@@ -289,23 +289,20 @@ rule(format)(lambda ev, v, spec=EMPTY: model.format_(ev, v, None, spec))
 rule(str.join)(lambda ev, v, items: fold(ev, str.join, [v, Tuple(model.unpack(ev, items))], {}))
 
 
-def _signature(of: Any) -> Any:
-    def answer(ev: E, fn: Value) -> Value:
-        """Of a method: its function's without `self`, whatever that is."""
-        function = fn.function if isinstance(fn, Method) else fn
-        if function.cls is FunctionType and function.source:
-            for name in ("__code__", "__defaults__", "__kwdefaults__"):
-                part = attributes.getattr_(ev, function, name)
-                for v in part.read(ev) if isinstance(part, Tuple) else [part]:
-                    python_value(v)
-        bound = isinstance(fn, Method) and MethodType(function.real, fn)
-        return model.fold(ev, of, bound or python_value(fn))
-
-    return answer
+def _signature(of: Any, ev: E, fn: Value) -> Value:
+    """Of a method: its function's without `self`, whatever that is."""
+    function = fn.function if isinstance(fn, Method) else fn
+    if function.cls is FunctionType and function.source:
+        for name in ("__code__", "__defaults__", "__kwdefaults__"):
+            part = attributes.getattr_(ev, function, name)
+            for v in part.read(ev) if isinstance(part, Tuple) else [part]:
+                python_value(v)
+    bound = isinstance(fn, Method) and MethodType(function.real, fn)
+    return model.fold(ev, of, bound or python_value(fn))
 
 
 for _of in (inspect.signature, inspect.getfullargspec):
-    rule(_of)(_signature(_of))
+    rule(_of)(functools.partial(_signature, _of))
 
 
 rule(callable)(lambda ev, v: const_bool(type_lookup(v.cls, "__call__") is not MISSING))
@@ -327,9 +324,6 @@ def _reversed(ev: E, of: Value) -> Value:
 
 
 # ---------------------------------------------------------------- generators and iterators
-GENERATOR: Any = GeneratorType
-
-
 class Pulled:
     """The items of an iterable, for functions of Python that only pass them on."""
 
@@ -406,16 +400,16 @@ _chained = RULES[itertools.chain.from_iterable]
 rule(vars(itertools.chain)["from_iterable"])(lambda ev, cls, items: _chained(ev, items))
 
 
-@rule(GENERATOR.__next__, type(iter([])).__next__, type(iter(())).__next__)
+@rule(GeneratorType.__next__, type(iter([])).__next__, type(iter(())).__next__)
 def _generator_next(ev: E, it: Value) -> Value:  # the frame of a real one is Python's
     return model.advance(ev, it) if it.real is ABSENT else refuse(f"advances {describe(it)}")
 
 
-rule(GENERATOR.__iter__, type(iter([])).__iter__, type(iter(())).__iter__)(lambda ev, it: it)
-rule(GENERATOR.send)(lambda ev, it, value: model.send(ev, it, value))
+rule(GeneratorType.__iter__, type(iter([])).__iter__, type(iter(())).__iter__)(lambda ev, it: it)
+rule(GeneratorType.send)(lambda ev, it, value: model.send(ev, it, value))
 
 
-@rule(GENERATOR.throw)
+@rule(GeneratorType.throw)
 def _throw(ev: E, it: Value, kind: Value, *rest: Value) -> Value:
     error = rest[0] if rest and rest[0].cls is not type(None) else kind
     return model.send(ev, it, NONE, model.exception(ev, error))

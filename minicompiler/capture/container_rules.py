@@ -136,47 +136,43 @@ ARGUMENTS: dict[str, Callable[[E, Sequence, Value], Any]] = {
 }
 
 
-def _sequence_rule(original: Any, method: Any, takes: str, writes: bool) -> None:
-    def run(ev: E, self: Any, *args: Value) -> Any:
-        if len(args) > len(takes):
-            refuse(f"this way of calling {method.__qualname__}")
-        given = [ARGUMENTS[kind](ev, self, v) for kind, v in zip(takes, args)]
-        if method.__name__ == "__setitem__" and isinstance(given[0], slice):
-            given[1] = model.unpack(ev, args[1])
-        if any(g is NO for g in given):
-            return NOT_IMPLEMENTED if takes == "~" else refuse(f"{method.__name__} of other things")
-        if takes[:1] in ("=", "~"):
-            items = compared(ev, self)
-            found = model.attempt(ev, method, items, *given)
-            if writes:
-                contents = self.touch(ev)
-                contents.clear()
-                contents.extend(item.v for item in items)
-            return Const(found)
-        contents = self.touch(ev) if writes and isinstance(self, List) else _contents(self)
-        found = model.attempt(ev, method, contents, *given)
-        if found is contents:
-            return self
-        if isinstance(found, Value):
-            return found.force(ev)
-        if not isinstance(found, list | tuple | deque):
-            return Const(found)
-        made = List(found, type(found)) if isinstance(self, List) else Tuple(found)
-        made.cls = torch.Size if self.cls is torch.Size else made.cls
-        made.read(ev)
-        return made
-
-    if original not in RULES:  # a class may inherit another's method
-        rule(original)(run)
+def _sequence_rule(method: Any, takes: str, writes: bool, ev: E, self: Any, *args: Value) -> Any:
+    if len(args) > len(takes):
+        refuse(f"this way of calling {method.__qualname__}")
+    given = [ARGUMENTS[kind](ev, self, v) for kind, v in zip(takes, args)]
+    if method.__name__ == "__setitem__" and isinstance(given[0], slice):
+        given[1] = model.unpack(ev, args[1])
+    if any(g is NO for g in given):
+        return NOT_IMPLEMENTED if takes == "~" else refuse(f"{method.__name__} of other things")
+    if takes[:1] in ("=", "~"):
+        items = compared(ev, self)
+        found = model.attempt(ev, method, items, *given)
+        if writes:
+            contents = self.touch(ev)
+            contents.clear()
+            contents.extend(item.v for item in items)
+        return Const(found)
+    contents = self.touch(ev) if writes and isinstance(self, List) else _contents(self)
+    found = model.attempt(ev, method, contents, *given)
+    if found is contents:
+        return self
+    if isinstance(found, Value):
+        return found.force(ev)
+    if not isinstance(found, list | tuple | deque):
+        return Const(found)
+    made = List(found, type(found)) if isinstance(self, List) else Tuple(found)
+    made.cls = torch.Size if self.cls is torch.Size else made.cls
+    made.read(ev)
+    return made
 
 
 for _cls in (list, tuple, deque, torch.Size):
     for _name, _takes in (READING | WRITING).items():
-        if hasattr(_cls, _name):
+        if (_own := getattr(_cls, _name, None)) and _own not in RULES:  # it may be inherited
             _method = getattr(tuple if _cls is torch.Size else _cls, _name)
-            _sequence_rule(getattr(_cls, _name), _method, _takes, _name in WRITING)
+            rule(_own)(functools.partial(_sequence_rule, _method, _takes, _name in WRITING))
 for _method in (dict.__eq__, dict.__ne__, OrderedDict.__eq__, OrderedDict.__ne__):
-    _sequence_rule(_method, _method, "~", False)
+    rule(_method)(functools.partial(_sequence_rule, _method, "~", False))
 PURE.add(torch.Size.numel)
 
 
@@ -309,42 +305,38 @@ WRITING_SETS = """add discard remove pop clear update difference_update intersec
 symmetric_difference_update __ior__ __iand__ __isub__ __ixor__"""
 
 
-def _set_rule(name: str, writes: bool) -> Callable[..., Value]:
+def _set_rule(name: str, writes: bool, ev: E, self: Value, *args: Value) -> Value:
     """Python's own method, on the keys: any hashable values take part."""
     operates = name.startswith("__") and name not in ("__len__", "__contains__")
-
-    def run(ev: E, self: Value, *args: Value) -> Value:
-        # only the views of a dict are combined with any iterable
-        any_other = isinstance(self, View) and name in ("__or__", "__and__", "__sub__", "__xor__")
-        if operates and not any_other and not isinstance(args[0], Set | View):
-            return NOT_IMPLEMENTED
-        of = self if isinstance(self, Set) else Set(model.unpack(ev, self))
-        if name in ONE_KEY:
-            known = keyed(args)
-            given: list[Any] = list(known)
-        else:
-            tables = [v.items if isinstance(v, Set) else keyed(model.unpack(ev, v)) for v in args]
-            known = {k: v for table in reversed(tables) for k, v in table.items()}
-            # a set has its own order, anything else the order of its items
-            given = [v.python if isinstance(v, Set) else list(t) for v, t in zip(args, tables)]
-            given = list(map(set, given)) if operates and not isinstance(args[0], Set) else given
-        known |= of.items
-        if name == "remove" and given[0] not in of.items:
-            ev.throw(KeyError, args[0])
-        if name == "pop":
-            of.ordered()
-        act: Callable[[Any], Any] = lambda keys: model.attempt(ev, getattr(keys, name), *given)
-        found = of.change(ev, act, known) if writes else act(of.python)
-        if not isinstance(found, set | frozenset):
-            return known[found] if name == "pop" else Const(found)
-        if writes:
-            return self
-        return Set([known[k] for k in found], type(of.python), python=found)
-
-    return run
+    # only the views of a dict are combined with any iterable
+    any_other = isinstance(self, View) and name in ("__or__", "__and__", "__sub__", "__xor__")
+    if operates and not any_other and not isinstance(args[0], Set | View):
+        return NOT_IMPLEMENTED
+    of = self if isinstance(self, Set) else Set(model.unpack(ev, self))
+    if name in ONE_KEY:
+        known = keyed(args)
+        given: list[Any] = list(known)
+    else:
+        tables = [v.items if isinstance(v, Set) else keyed(model.unpack(ev, v)) for v in args]
+        known = {k: v for table in reversed(tables) for k, v in table.items()}
+        # a set has its own order, anything else the order of its items
+        given = [v.python if isinstance(v, Set) else list(t) for v, t in zip(args, tables)]
+        given = list(map(set, given)) if operates and not isinstance(args[0], Set) else given
+    known |= of.items
+    if name == "remove" and given[0] not in of.items:
+        ev.throw(KeyError, args[0])
+    if name == "pop":
+        of.ordered()
+    act: Callable[[Any], Any] = lambda keys: model.attempt(ev, getattr(keys, name), *given)
+    found = of.change(ev, act, known) if writes else act(of.python)
+    if not isinstance(found, set | frozenset):
+        return known[found] if name == "pop" else Const(found)
+    if writes:
+        return self
+    return Set([known[k] for k in found], type(of.python), python=found)
 
 
 for _of in (set, frozenset, KEYS):
     for _name in (READING_SETS + " " + WRITING_SETS).split():
         if (_method := getattr(_of, _name, None)) and _method not in RULES:
-            rule(_method)(_set_rule(_name, _name in WRITING_SETS.split()))
+            rule(_method)(functools.partial(_set_rule, _name, _name in WRITING_SETS.split()))

@@ -21,7 +21,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from .. import report
 from ..errors import Unsupported
 from ..settings import config
-from . import builtin_rules, container_rules, frame_hook, numpy_rules, polyfills
+from . import builtin_rules, container_rules, frame_hook, numpy_rules, polyfills  # noqa: F401
 from .cache import Compiled
 from .decode import parameters
 from .emit import Text, Unbuildable
@@ -35,7 +35,6 @@ from .source import Cell as CellSource, Const as ConstSource, Local
 from .values import NULL, Dict, Lazy, Obj, Raised, Tensor, Value, describe, trusted
 
 CompileGraph = Callable[[fx.GraphModule, list[Any]], Callable[..., Any]]
-TABLES = (builtin_rules, container_rules, numpy_rules, polyfills)  # imported for what they register
 # Frames of Python and torch themselves are not worth a graph of their own, but for these.
 COMPILED_PARTS: tuple[str, ...] = ("torch.nn.modules", "torch.nn.utils", "torch.optim")
 COMPILED_PARTS += ("torch.distributions", "minicompiler.tools")  # the tour

@@ -115,7 +115,7 @@ class Text(guards.Text):
         if not whole:
             self.after += [line.replace("{}", name, 1) for line in fill or []]
         if v.attributes is not None and not isinstance(v, Cell):
-            for key, value in v.attributes.pairs():
+            for key, value in v.attributes.items.values():
                 item = f"{self.const(own_dict)}({name})[{self.value(key)}]"
                 self.after.append(f"{item} = {self.value(value)}")
         return name

@@ -6,6 +6,7 @@ changes and which do not leave the graph; a tensor that is made of one is a copy
 
 # ruff: noqa: I001  (imports fill their lines)
 
+import functools
 from typing import Any
 
 import torch
@@ -21,19 +22,17 @@ isnan isinf prod sum mean array asarray arange zeros ones full linspace concaten
 PURE |= {getattr(numpy, name) for name in NAMES.split()} if numpy else set()
 
 
-def _made_of_data(maker: Any) -> None:
-    @rule(maker)
-    def make(ev: E, data: Value, *rest: Value, **named: Value) -> Value:
-        """A number or an array of numpy has its own dtype; anything else is torch's to read."""
-        if isinstance(data, Const) and isinstance(data.value, (ARRAY, *NUMBERS)):
-            known = torch.from_numpy(numpy.array(data.value))
-            data = ev.graph.call(ev, torch.clone, [ev.wrap_fresh(known)])
-            return ev.graph.call(ev, torch.as_tensor, [data, *rest], named)
-        parts = model.read(ev, data)
-        if maker is torch.from_numpy or any(isinstance(part.real, NUMBERS) for part in parts):
-            refuse("makes a tensor of what numpy holds elsewhere")
-        return ev.graph.call(ev, maker, [data, *rest], named)
+def _made_of_data(maker: Any, ev: E, data: Value, *rest: Value, **named: Value) -> Value:
+    """A number or an array of numpy has its own dtype; anything else is torch's to read."""
+    if isinstance(data, Const) and isinstance(data.value, (ARRAY, *NUMBERS)):
+        known = torch.from_numpy(numpy.array(data.value))
+        data = ev.graph.call(ev, torch.clone, [ev.wrap_fresh(known)])
+        return ev.graph.call(ev, torch.as_tensor, [data, *rest], named)
+    parts = model.read(ev, data)
+    if maker is torch.from_numpy or any(isinstance(part.real, NUMBERS) for part in parts):
+        refuse("makes a tensor of what numpy holds elsewhere")
+    return ev.graph.call(ev, maker, [data, *rest], named)
 
 
 for _maker in (torch.tensor, torch.as_tensor, torch.asarray, torch.from_numpy):
-    _made_of_data(_maker)
+    rule(_maker)(functools.partial(_made_of_data, _maker))

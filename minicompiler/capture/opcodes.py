@@ -38,10 +38,6 @@ def pushes(n: int, compute: Callable[..., Value]) -> Handler:
     return lambda f, inst: f.push(compute(f.ev, *f.popn(n)))
 
 
-def tests(n: int, holds: Callable[..., bool]) -> Handler:
-    return lambda f, inst: f.push(const_bool(holds(f.ev, *f.popn(n))))
-
-
 def does(n: int, act: Callable[..., object]) -> Handler:
     def handler(f: Frame, inst: Instruction) -> None:
         act(f.ev, *f.popn(n))  # what a handler returns would end the frame
@@ -188,7 +184,7 @@ DELETE_ATTR: Handler = lambda f, inst: attributes.delattr_(f.ev, f.pop(), inst.a
 
 # ---------------------------------------------------------------- operators
 TO_BOOL: Handler = lambda f, inst: f.push(const_bool(truth(f, f.pop())))
-UNARY_NOT = tests(1, lambda ev, v: not model.truth(ev, v))
+UNARY_NOT = pushes(1, lambda ev, v: const_bool(not model.truth(ev, v)))
 UNARY_NEGATIVE = pushes(1, lambda ev, v: model.unary(ev, operator.neg, "__neg__", v))
 UNARY_POSITIVE = pushes(1, lambda ev, v: model.unary(ev, operator.pos, "__pos__", v))
 UNARY_INVERT = pushes(1, lambda ev, v: model.unary(ev, operator.invert, "__invert__", v))

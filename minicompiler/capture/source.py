@@ -94,10 +94,6 @@ class Source:
 
 
 # ---------------------------------------------------------------- readers that no class can fool
-class_mro = type.__dict__["__mro__"].__get__
-class_dict = type.__dict__["__dict__"].__get__
-
-
 def item_as(container: Any, key: object, kind: type) -> object:
     """`container[key]` as the builtin type has it; for dicts without `__missing__`."""
     if kind is not dict:
@@ -269,14 +265,14 @@ class ClassAttr(Step):
 class Mro(Step):
     """The tuple `__mro__` of a class; with ClassDict it answers what `super()` finds."""
 
-    reader = staticmethod(class_mro)
+    reader = staticmethod(type.__dict__["__mro__"].__get__)
     shown = "{0.of!r}.__mro__"
 
 
 class ClassDict(Step):
     """The class's own dictionary (a mappingproxy), without its bases."""
 
-    reader = staticmethod(class_dict)
+    reader = staticmethod(type.__dict__["__dict__"].__get__)
     shown = "{0.of!r}.__dict__"
 
 

@@ -6,6 +6,7 @@ behind that the next stage does not know.
 
 import contextlib
 import inspect
+from functools import partial
 from typing import Any
 
 from torch._decomp import decomposition_table
@@ -25,17 +26,13 @@ NAMES = """
 """
 
 
-def where_it_runs(formula: Rule) -> Rule:
+def where_it_runs(formula: Rule, *args: Any, **kwargs: Any) -> Any:
     """Some subtract what may be bool; the operator converts first."""
-
-    def rule(*args: Any, **kwargs: Any) -> Any:
-        with contextlib.suppress(RuntimeError):
-            return formula(*args, **kwargs)
-        return NotImplemented
-
-    return rule
+    with contextlib.suppress(RuntimeError):
+        return formula(*args, **kwargs)
+    return NotImplemented
 
 
 for _op in operators(NAMES):
     # the bare formula: what torch wraps around it looks for symbols, and imports sympy for that
-    RULES[_op] = in_float32(where_it_runs(inspect.unwrap(decomposition_table[_op])))
+    RULES[_op] = in_float32(partial(where_it_runs, inspect.unwrap(decomposition_table[_op])))

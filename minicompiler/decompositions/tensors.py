@@ -6,6 +6,7 @@ The rules take what ATen's schema says.
 # mypy: disable-error-code="no-untyped-def"
 
 import math
+from functools import partial
 from typing import Any
 
 import torch
@@ -31,33 +32,27 @@ def _xlogy(x, y):
     return torch.where(y != y, math.nan, product)
 
 
-def _extreme(value: Rule, place: Rule) -> Rule:
-    def f(x, dim, keepdim=False):
-        if x.dtype == torch.bool:
-            return NotImplemented
-        return value(x, dim, keepdim), place(x, dim, keepdim)
-
-    return f
+def _extreme(value, place, x, dim, keepdim=False):
+    if x.dtype == torch.bool:
+        return NotImplemented
+    return value(x, dim, keepdim), place(x, dim, keepdim)
 
 
 rule("nan_to_num")(_nan_to_num)
 rule("xlogy.Tensor xlogy.Scalar_Other xlogy.Scalar_Self", half=False)(_xlogy)
 rule("trace")(lambda x: x.diagonal().sum())
-rule("max.dim")(_extreme(torch.amax, torch.argmax))
-rule("min.dim")(_extreme(torch.amin, torch.argmin))
+rule("max.dim")(partial(_extreme, torch.amax, torch.argmax))
+rule("min.dim")(partial(_extreme, torch.amin, torch.argmin))
 
 
-def _triangle(lower: bool) -> Rule:
-    def f(x, diagonal=0):
-        row = torch.arange(x.shape[-2], device=x.device).unsqueeze(1)
-        above = torch.arange(x.shape[-1], device=x.device) - row
-        return torch.where(above <= diagonal if lower else above >= diagonal, x, 0)
-
-    return f
+def _triangle(kept, x, diagonal=0):
+    row = torch.arange(x.shape[-2], device=x.device).unsqueeze(1)
+    above = torch.arange(x.shape[-1], device=x.device) - row
+    return torch.where(kept(above, diagonal), x, 0)
 
 
-rule("tril")(_triangle(lower=True))
-rule("triu")(_triangle(lower=False))
+rule("tril")(partial(_triangle, torch.le))
+rule("triu")(partial(_triangle, torch.ge))
 
 
 def _repeat(x, repeats):
@@ -111,18 +106,14 @@ _EACH: dict[str, Rule] = {
 }
 
 
-def _foreach(op: OpOverload, each: Rule) -> Rule:
+def _foreach(op: OpOverload, each: Rule, *args: Any, **kwargs: Any) -> list[Any]:
     """One call a tensor; an argument that is a list goes along, any other goes to every call."""
     lists = [str(a.type).startswith("List[") for a in op._schema.arguments]
-
-    def f(*args: Any, **kwargs: Any) -> list[Any]:
-        n = next(len(a) for a, many in zip(args, lists) if many)
-        columns = [a if many else [a] * n for a, many in zip(args, lists)]
-        if len(args) == 4 and isinstance(args[3], Tensor):  # a tensor of one scale a call
-            columns[3] = [args[3][i] for i in range(n)]
-        return [each(*row, **kwargs) for row in zip(*columns)]
-
-    return f
+    n = next(len(a) for a, many in zip(args, lists) if many)
+    columns = [a if many else [a] * n for a, many in zip(args, lists)]
+    if len(args) == 4 and isinstance(args[3], Tensor):  # a tensor of one scale a call
+        columns[3] = [args[3][i] for i in range(n)]
+    return [each(*row, **kwargs) for row in zip(*columns)]
 
 
 for _name in sorted({n.rstrip("_") for n in dir(torch) if n.startswith("_foreach_")}):
@@ -130,4 +121,4 @@ for _name in sorted({n.rstrip("_") for n in dir(torch) if n.startswith("_foreach
     _packet, _each = getattr(aten, _name), _EACH.get(_one) or getattr(torch, _one, None)
     for _op in (getattr(_packet, overload) for overload in _packet.overloads()):
         if _each and not _op._schema.is_mutable:
-            RULES[_op] = _foreach(_op, _each)
+            RULES[_op] = partial(_foreach, _op, _each)

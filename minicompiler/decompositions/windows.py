@@ -11,6 +11,7 @@ The rules take what ATen's schema says.
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -106,50 +107,43 @@ def _share(w: Windows, total: Any, count_padding: bool = True, divisor: int | No
     return total / divisor if divisor else total
 
 
-def _avg_pool(dims: int) -> tuple[Rule, Rule]:
-    def pool(grad, x, kernel, stride=(), pad=0, ceil=False, *how):
-        w = Windows(dims, x, kernel, stride, pad, 1, ceil)
-        if not w.supported:
-            return NotImplemented
-        if grad is not None:
-            return w.spread(_share(w, grad, *how))
-        return _share(w, sum(part for _, part in w.seen(0.0)), *how)
-
-    return in_float32(lambda *args: pool(None, *args)), pool
+def _avg_pool(dims, grad, x, kernel, stride=(), pad=0, ceil=False, *how):
+    """Without `grad`: the forward."""
+    w = Windows(dims, x, kernel, stride, pad, 1, ceil)
+    if not w.supported:
+        return NotImplemented
+    if grad is not None:
+        return w.spread(_share(w, grad, *how))
+    return _share(w, sum(part for _, part in w.seen(0.0)), *how)
 
 
-def _max_pool(dims: int) -> Rule:
-    def flat(w: Windows, place: Place) -> Any:
-        """Where this place of each window lies, as an index into the flattened image."""
-        index: Any = 0
-        for d, p in enumerate(place):
-            step, at = w.dilation[d], w.starts(d) + p * w.dilation[d]
-            if not any(place):  # a window counts from its first element inside the image
-                at = torch.where(at < 0, at + (step - 1 - at) // step * step, at)
-            index = index * w.inputs[d] + along(at, d, w.dims)
-        return index
-
-    def f(x, kernel, stride=(), pad=0, dilation=1, ceil=False):
-        w = Windows(dims, x, kernel, stride, pad, dilation, ceil)
-        if not w.supported or not x.is_floating_point():
-            return NotImplemented
-        (first, best), *others = w.seen(-math.inf)
-        where = flat(w, first).expand(best.shape)
-        for place, part in others:
-            better = (part > best) | (part != part)
-            best = torch.where(better, part, best)
-            where = torch.where(better, flat(w, place), where)
-        return best, where
-
-    return f
+def _flat(w: Windows, place: Place) -> Any:
+    """Where this place of each window lies, as an index into the flattened image."""
+    index: Any = 0
+    for d, p in enumerate(place):
+        step, at = w.dilation[d], w.starts(d) + p * w.dilation[d]
+        if not any(place):  # a window counts from its first element inside the image
+            at = torch.where(at < 0, at + (step - 1 - at) // step * step, at)
+        index = index * w.inputs[d] + along(at, d, w.dims)
+    return index
 
 
-def _max_pool_backward(dims: int) -> Rule:
-    def f(grad, x, *settings):
-        zeros, places = torch.zeros_like(x).flatten(-dims), settings[-1].flatten(-dims)
-        return zeros.scatter_add(-1, places, grad.flatten(-dims)).reshape(x.shape)
+def _max_pool(dims, x, kernel, stride=(), pad=0, dilation=1, ceil=False):
+    w = Windows(dims, x, kernel, stride, pad, dilation, ceil)
+    if not w.supported or not x.is_floating_point():
+        return NotImplemented
+    (first, best), *others = w.seen(-math.inf)
+    where = _flat(w, first).expand(best.shape)
+    for place, part in others:
+        better = (part > best) | (part != part)
+        best = torch.where(better, part, best)
+        where = torch.where(better, _flat(w, place), where)
+    return best, where
 
-    return f
+
+def _max_pool_backward(dims, grad, x, *settings):
+    zeros, places = torch.zeros_like(x).flatten(-dims), settings[-1].flatten(-dims)
+    return zeros.scatter_add(-1, places, grad.flatten(-dims)).reshape(x.shape)
 
 
 def _adaptive_avg_pool2d(x, output_size):
@@ -210,8 +204,9 @@ def _both(name: str, forward: Rule, backward: Rule) -> None:
 
 for _d in (1, 2, 3):
     if _d > 1:
-        _both(f"avg_pool{_d}d", *_avg_pool(_d))
-        _both(f"max_pool{_d}d_with_indices", _max_pool(_d), _max_pool_backward(_d))
+        _mean, _most, _back = (partial(f, _d) for f in (_avg_pool, _max_pool, _max_pool_backward))
+        _both(f"avg_pool{_d}d", in_float32(partial(_mean, None)), _mean)
+        _both(f"max_pool{_d}d_with_indices", _most, _back)
     _both(f"reflection_pad{_d}d", *_picking(_d, _border, True))
     _both(f"replication_pad{_d}d", *_picking(_d, _border, False))
     _both(f"upsample_nearest{_d}d", *_picking(_d, _nearest, 0.0))

@@ -390,22 +390,19 @@ def mod(a: Expr, b: Expr) -> Expr:
 # --- minimum and maximum -------------------------------------------------------------------------
 
 
-def _extreme(cls: type[Expr], beats: Callable[[int, int], bool]) -> Builder:
-    def build(*operands: ExprLike) -> Expr:
-        args = [a for e in map(as_expr, operands) for a in (e.args if type(e) is cls else (e,))]
-        kept: list[Expr] = []
-        for a in args:
-            # of two operands with a constant distance one always wins
-            gaps = [(k, a - k) for k in kept]
-            if all(not gap.is_const or beats(int(gap), 0) for _, gap in gaps):
-                kept = [k for k, gap in gaps if not gap.is_const] + [a]
-        return kept[0] if len(kept) == 1 else _intern(cls, tuple(sorted(kept, key=_by_key)))
-
-    return build
+def _extreme(cls: type[Expr], beats: Callable[[int, int], bool], *operands: ExprLike) -> Expr:
+    args = [a for e in map(as_expr, operands) for a in (e.args if type(e) is cls else (e,))]
+    kept: list[Expr] = []
+    for a in args:
+        # of two operands with a constant distance one always wins
+        gaps = [(k, a - k) for k in kept]
+        if all(not gap.is_const or beats(int(gap), 0) for _, gap in gaps):
+            kept = [k for k, gap in gaps if not gap.is_const] + [a]
+    return kept[0] if len(kept) == 1 else _intern(cls, tuple(sorted(kept, key=_by_key)))
 
 
-min_ = _extreme(Min, operator.lt)
-max_ = _extreme(Max, operator.gt)
+min_: Builder = functools.partial(_extreme, Min, operator.lt)
+max_: Builder = functools.partial(_extreme, Max, operator.gt)
 
 BUILD: dict[type[Expr], Builder] = {Add: _folded(add), Mul: _folded(mul), FloorDiv: floordiv}
 BUILD |= {Mod: mod, Min: min_, Max: max_}

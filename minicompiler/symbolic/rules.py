@@ -2,12 +2,15 @@
 
 A rule gets the device of the result, then the operator's own arguments with meta tensors in them,
 and returns meta tensors. Most name another operator, one with a structured kernel, that loops over
-the same elements in the same order. `Stop` hands a rare case to the meta kernel.
+the same elements in the same order. `Stop` hands a rare case to the meta kernel. What ATen's schema
+says of a rule's operands is not said again.
 """
 
-import functools
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -50,44 +53,40 @@ def loop(dtype: torch.dtype, *operands: Any) -> Tensor:
     return torch.empty_strided(out.shape, out.stride(), dtype=dtype, device=META)
 
 
-def common(device: Any, a: Any, b: Any) -> Tensor:
+def common(device, a, b):
     return loop(torch.result_type(a, b), *((a, b) if isinstance(a, Tensor) else (b, a)))
 
 
-def where(device: Any, condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
+def where(device, condition, a, b):
     dtype = torch.result_type(a, b)  # to which eager casts beforehand, on all devices
     return loop(dtype, condition, *(x if x.dtype == dtype else like(x, dtype) for x in (a, b)))
 
 
-def packed(device: Any, x: Tensor, *_: Any) -> Tensor:
+def packed(device, x, *_):
     return new(x.shape, x.dtype)
 
 
-def same(device: Any, x: Tensor, *_: Any, **__: Any) -> Tensor:
-    return loop(x.dtype, x)
-
-
-def logical(device: Any, *operands: Tensor) -> Tensor:
+def logical(device, *operands):
     return loop(torch.bool, *operands)
 
 
-def gradient(device: Any, grad: Tensor, x: Tensor, *_: Any) -> Tensor:
+def gradient(device, grad, x, *_):
     return loop(grad.dtype, grad, x)
 
 
-def log_sigmoid(device: Any, x: Tensor) -> Any:
+def log_sigmoid(device, x):
     if device.type != "cpu":
         return like(x), new((0,), x.dtype)
     return new(x.shape, x.dtype), new(x.shape, x.dtype)
 
 
-def dropout(device: Any, x: Tensor, p: float, train: bool | None) -> Any:
+def dropout(device, x, p, train):
     mask = like(x, torch.bool)
     return loop(x.dtype, x, mask), mask
 
 
 RULES |= {
-    **dict.fromkeys(("relu", "hardswish"), same),
+    **dict.fromkeys(("relu", "hardswish"), lambda device, x: loop(x.dtype, x)),
     **dict.fromkeys(("hardtanh", "_prelu_kernel"), lambda device, x, *_: like(x)),
     **dict.fromkeys(("hardtanh_backward", "hardswish_backward"), gradient),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor", "logical_not"), logical),
@@ -113,14 +112,14 @@ RULES |= {
 # --- reductions ----------------------------------------------------------------------------------
 
 
-def spread(device: Any, x: Tensor, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
+def spread(device, x, dim=None, keepdim=False, **_):
     if x.is_complex():
         raise Stop
     dtype = x.dtype if x.is_floating_point() else torch.get_default_dtype()
     return call(aten.mean.dim, x, dim, keepdim, dtype=dtype)
 
 
-def dot(device: Any, x: Tensor, y: Tensor) -> Tensor:
+def dot(device, x, y):
     if x.shape != y.shape:  # torch's own shape rule lets it pass
         raise RuntimeError(f"dot of {x.shape[0]} and {y.shape[0]} numbers")
     return new((), x.dtype)
@@ -133,7 +132,7 @@ def alike(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return x, y
 
 
-def cross_entropy(device: Any, x: Tensor, y: Tensor, w: Any = None, reduction: int = 1) -> Tensor:
+def cross_entropy(device, x, y, w=None, reduction=1):
     return like(x) if reduction == 0 else new((), x.dtype)
 
 
@@ -155,26 +154,26 @@ RULES |= {
 # --- indexing, factories -------------------------------------------------------------------------
 
 
-def arange(device: Any, /, *numbers: Any, dtype: Any = None, **_: Any) -> Tensor:
+def arange(device, /, *numbers, dtype=None, **_):
     start, end, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
     ints = all(isinstance(n, int) for n in numbers)
     count = -((start - end) // step) if ints else math.ceil((end - start) / step)
     return new((count,), dtype or (torch.int64 if ints else torch.get_default_dtype()))
 
 
-def index(device: Any, x: Tensor, indices: Sequence[Any]) -> Any:
+def index(device, x, indices):
     if any(i is not None and i.dtype in (torch.bool, torch.uint8) for i in indices):
         raise Unsupported("indexing with a mask: the size depends on data", "use torch.where")
     return from_aten(aten.index.Tensor)((x, indices), {}, device)
 
 
-def flip(device: Any, x: Tensor, dims: Sequence[int]) -> Tensor:
+def flip(device, x, dims):
     for d in dims:
         in_range(x, d)
     return like(x)
 
 
-def roll(device: Any, x: Tensor, shifts: Sequence[Any], dims: Sequence[int] = ()) -> Tensor:
+def roll(device, x, shifts, dims=()):
     if x.numel() == 0:
         return like(x)
     for d in dims:
@@ -193,12 +192,12 @@ def in_range(x: Tensor, dim: int, scalars: bool = True) -> None:
         raise IndexError(f"dimension {dim} of a tensor with {x.dim()}")
 
 
-def repeat(device: Any, x: Tensor, times: Sequence[Any]) -> Tensor:
+def repeat(device, x, times):
     size = [1] * (len(times) - x.dim()) + list(x.shape)
     return new([n * t for n, t in zip(size, times)], x.dtype)
 
 
-def _embedding_bag(device: Any, w: Any, i: Any, starts: Any, *how: Any) -> Any:
+def _embedding_bag(device, w, i, starts, *how):
     """Which parts of what a backward needs are filled depends on the kernel that the CPU takes."""
     _, mode, _, each, last, skip = how + (False, 0, False, None, False, -1)[len(how) :]
     if device.type != "cpu":
@@ -220,7 +219,7 @@ RULES |= {
 # --- normalisation -------------------------------------------------------------------------------
 
 
-def statistics(device: torch.device, x: Tensor, weight: Any, size: Sequence[Any]) -> list[Tensor]:
+def statistics(device: Any, x: Tensor, weight: Any, size: Sequence[Any]) -> list[Tensor]:
     """The CPU keeps them in the dtype of `x` unless the weight's differs; others in float32."""
     alone = device.type == "cpu" and (weight is None or weight.dtype == x.dtype)
     dtype = x.dtype if alone or x.dtype == torch.float64 else torch.float32
@@ -243,37 +242,31 @@ def on_cpu(op: Any, device: Any, *args: Any) -> Tensor:
     return image(args[0], made.shape) if device.type == "cpu" else made
 
 
-def layer_norm(device: Any, x: Tensor, shape: Any, w: Any, b: Any, eps: float) -> Any:
+def layer_norm(device, x, shape, w, b, eps):
     size = (*x.shape[: x.dim() - len(shape)], *[1] * len(shape))
     return new(x.shape, x.dtype), *statistics(device, x, w, size)
 
 
-def group_norm(device: Any, x: Tensor, w: Any, b: Any, *sizes: Any) -> Any:
+def group_norm(device, x, w, b, *sizes):
     n, _c, _hw, groups, _eps = sizes
     return image(x), *statistics(CPU, x, w, (n, groups))  # here the GPU follows the CPU
 
 
-def batch_norm(tail: str = "", trains: bool | None = None) -> Any:
+def batch_norm(tail, trains, device, x, w, b, mean, var, *how):
     """`trains` where the operator's name says it. The tail: the "bytes" a library reserves, of
     which a CPU has none, and the "new" running statistics."""
-
-    def rule(device: Any, x: Any, w: Any, b: Any, mean: Any, var: Any, *how: Any) -> Any:
-        cpu, train = device.type == "cpu", how[0] if trains is None else trains
-        if "bytes" in tail and not cpu:
-            raise Stop
-        other = [t for t in (w, b, mean, var) if t is not None and t.dtype != x.dtype]
-        size = (0,) if cpu and not train else x.shape[1:2]
-        kept = statistics(device, x, other[0] if other else w, size)
-        kept += [new((0,), torch.uint8)] if "bytes" in tail else []
-        kept += [like(mean), like(var)] if "new" in tail else []
-        return image(packed(device, x) if x.is_contiguous() else x) if cpu else like(x), *kept
-
-    return rule
+    cpu, train = device.type == "cpu", how[0] if trains is None else trains
+    if "bytes" in tail and not cpu:
+        raise Stop
+    other = [t for t in (w, b, mean, var) if t is not None and t.dtype != x.dtype]
+    size = (0,) if cpu and not train else x.shape[1:2]
+    kept = statistics(device, x, other[0] if other else w, size)
+    kept += [new((0,), torch.uint8)] if "bytes" in tail else []
+    kept += [like(mean), like(var)] if "new" in tail else []
+    return image(packed(device, x) if x.is_contiguous() else x) if cpu else like(x), *kept
 
 
-def cudnn_norm(
-    device: Any, x: Tensor, w: Tensor, b: Any, mean: Any, var: Any, train: bool, *_: Any
-) -> Any:
+def cudnn_norm(device, x, w, b, mean, var, train, *_):
     kept = [new(w.shape if train else (0,), w.dtype) for _ in range(2)]
     return image(x), *kept, new((0,), torch.uint8)  # cuDNN alone knows how much it reserves
 
@@ -293,14 +286,15 @@ RULES |= {
     "native_group_norm_backward": lambda device, grad, x, mean, rstd, w, n, c, *rest: gradients(
         new(x.shape, x.dtype), (w, w), (c,), rest[-1]
     ),
-    **dict.fromkeys(("native_batch_norm", "_native_batch_norm_legit"), batch_norm()),
-    "_native_batch_norm_legit.no_stats": lambda device, x, w, b, train, *_: batch_norm("", train)(
-        device, x, w, b, None, None
+    "native_batch_norm": partial(batch_norm, "", None),
+    "_native_batch_norm_legit": partial(batch_norm, "", None),
+    "_native_batch_norm_legit.no_stats": lambda device, x, w, b, train, *_: batch_norm(
+        "", train, device, x, w, b, None, None
     ),
-    "_native_batch_norm_legit_functional": batch_norm("new"),
-    "_batch_norm_with_update": batch_norm("bytes", True),
-    "_batch_norm_with_update_functional": batch_norm("bytes new", True),
-    "_batch_norm_no_update": batch_norm("bytes", False),
+    "_native_batch_norm_legit_functional": partial(batch_norm, "new", None),
+    "_batch_norm_with_update": partial(batch_norm, "bytes", True),
+    "_batch_norm_with_update_functional": partial(batch_norm, "bytes new", True),
+    "_batch_norm_no_update": partial(batch_norm, "bytes", False),
     "native_batch_norm_backward": lambda device, grad, x, w, *rest: gradients(
         image(x) if device.type == "cpu" else like(x), (w, w), x.shape[1:2], rest[-1]
     ),
@@ -312,19 +306,19 @@ RULES |= {
     "_adaptive_avg_pool2d_backward": lambda device, grad, x: image(x),
 }
 for _name in ("pixel_shuffle", "pixel_unshuffle", *PADS):
-    RULES[_name] = functools.partial(on_cpu, getattr(aten, _name).default)
+    RULES[_name] = partial(on_cpu, getattr(aten, _name).default)
 
 # --- attention -----------------------------------------------------------------------------------
 # queries, keys and values come as (batch, heads, length, width)
 
 
-def attention_cpu(device: Any, q: Tensor, k: Tensor, v: Tensor, *_: Any, **__: Any) -> Any:
+def attention_cpu(device, q, k, v, *_, **__):
     batch, heads, length, _width = q.shape
     dtype = torch.float64 if q.dtype == torch.float64 else torch.float32
     return like(q), new((batch, length, heads), dtype).transpose(1, 2)
 
 
-def attention_flash(device: Any, q: Tensor, k: Tensor, v: Tensor, *_: Any, **__: Any) -> Any:
+def attention_flash(device, q, k, v, *_, **__):
     if q.shape[-1] % 8:
         raise Stop
     sums, random = new(q.shape[:3], torch.float32), new((2,), torch.uint64)
@@ -332,9 +326,7 @@ def attention_flash(device: Any, q: Tensor, k: Tensor, v: Tensor, *_: Any, **__:
     return like(q), sums, None, None, q.shape[2], k.shape[2], random, unused, mask
 
 
-def attention_efficient(
-    device: Any, q: Tensor, k: Tensor, v: Tensor, bias: Any, keep_sums: bool, *_: Any, **__: Any
-) -> Any:
+def attention_efficient(device, q, k, v, bias, keep_sums, *_, **__):
     batch, heads, length, _width = q.shape
     out = new((batch, length, heads, v.shape[-1]), q.dtype).transpose(1, 2)
     sums = new((batch, heads, -(-length // 32) * 32 if keep_sums else 0), torch.float32)
@@ -386,7 +378,7 @@ class Convolution:
         return made.squeeze(2) if like.dim() == 3 else made
 
 
-def convolution(device: Any, x: Tensor, w: Tensor, *options: Any) -> Tensor:
+def convolution(device, x, w, *options):
     c = Convolution(device, x, w, *options)
     along = zip(c.x.shape[2:], c.w.shape[2:], c.stride, c.padding, c.dilation, c.extra)
     if c.transposed:
@@ -396,9 +388,7 @@ def convolution(device: Any, x: Tensor, w: Tensor, *options: Any) -> Tensor:
     return c.new((x.shape[0], w.shape[0], *space), x)
 
 
-def convolution_backward(
-    device: Any, grad: Tensor, x: Tensor, w: Tensor, bias_size: Any, *options: Any
-) -> Any:
+def convolution_backward(device, grad, x, w, bias_size, *options):
     c = Convolution(device, x, w, None, *options[:-1])
     made = c.new(c.x.shape, x), c.new(c.w.shape, w), new((grad.shape[1],), x.dtype)
     return tuple(t if m else None for t, m in zip(made, options[-1]))

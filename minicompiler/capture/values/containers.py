@@ -177,18 +177,15 @@ class Dict(Obj):
             self.items[k] = found
         self.items.update(known)
 
-    def pairs(self) -> list[tuple[Value, Value]]:
-        return list(self.items.values())
-
     def constant(self) -> Any:
         if self.unread is not None or self.cls is not dict:
             raise NotConstant
-        return {k.constant(): v.constant() for k, v in self.pairs()}
+        return {k.constant(): v.constant() for k, v in self.items.values()}
 
     def keys(self, ev: E) -> list[Value]:
         self.list_all(ev)
         self.items = {k: (key.force(ev), value) for k, (key, value) in self.items.items()}
-        return [key.force(ev) for key, _ in self.pairs()]
+        return [key for key, _ in self.items.values()]
 
     def values(self, ev: E) -> list[Value]:
         return [v for v in (self.get(ev, k) for k in self.keys(ev)) if v is not None]
