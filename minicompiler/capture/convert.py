@@ -230,6 +230,8 @@ def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph) -> list[
     written = "".join(f"{text.read(t.source)}, " for t in ev.graph.mutated() if t.source)
     # others write inputs last and reset generators
     captured = isinstance(getattr(compiled, "__self__", None), fx.GraphModule)
+    if captured and ev.handles and not all(t.fake.is_leaf for t in ev.graph.mutated()):
+        raise Unsupported("what gives history to an argument cannot be undone if the graph raises")
     before = f"{text.const(Before)}(({written}), {captured}, {captured and ev.graph.mode.draws})"
     return [
         f"before = {before if written or captured else True}",

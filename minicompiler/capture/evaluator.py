@@ -43,6 +43,7 @@ class Evaluation:
         self.graph, self.effects = CapturedGraph(), Effects()
         self.frames, self.generators = list[Frame](), list[Generator]()
         self.differentiates_twice = False  # has code been met that asks for it?
+        self.handles = False  # or that may catch what is raised?
         self.cached: list[tuple[Call, Any]] = []  # calls under lru_cache, and their answers
         self.memo: dict[int, Value] = {}
         self.kept: list[Any] = []  # keeps ids in `memo` valid

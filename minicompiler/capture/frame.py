@@ -38,6 +38,7 @@ class Frame:
         self.outermost = not ev.frames
         self.steps: list[int] = []  # of the outermost frame: index of each instruction run
         ev.differentiates_twice |= self.code.differentiates_twice
+        ev.handles |= bool(code.co_exceptiontable)
 
     def where(self) -> str:
         code = self.code.code

@@ -1546,3 +1546,16 @@ def test_what_a_class_shows_of_itself_is_guarded():
         assert check(x)[1:] == f(x)[1:]
         setattr(Both, name, to)
         assert check(x)[1:] == f(x)[1:]
+
+
+def test_history_that_a_graph_gave_before_it_raised_is_not_left_behind():
+    def f(x, t, at):
+        t.copy_(x)
+        try:
+            return t[at] * 2, t
+        except IndexError:
+            return t, t
+
+    x = torch.ones(3, requires_grad=True)
+    for at in (1, 7):
+        check_against_eager(f, x, torch.zeros(3), torch.tensor([at]), backend="eager")
