@@ -15,6 +15,7 @@ used.
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import torch
@@ -108,28 +109,21 @@ def _drawn(values: Rule, which: int = 0) -> Rule:
     return rule
 
 
-def _make(kind: str) -> Rule:
+def _new(kind: str, draw: Draw, *args: Any, dtype: Any = None, device: Any = None, **_: Any) -> Any:
     """rand, randn, randint: limits, then the size, then keywords for dtype and device."""
-
-    def rule(draw: Draw, *args: Any, dtype: Any = None, device: Any = None, **_: Any) -> Any:
-        *limits, size = args
-        device = torch.device("cpu") if device is None else device
-        if kind == "randint":
-            low, high = (0, *limits)[-2:]
-            return _integer(draw, size, device, low, high).to(dtype or torch.int64)
-        dtype = dtype or torch.get_default_dtype()
-        values = _unit(draw, size, dtype, device) if kind == "rand" else draw(kind, size, device)
-        return values.to(dtype)
-
-    return rule
+    *limits, size = args
+    device = torch.device("cpu") if device is None else device
+    if kind == "randint":
+        low, high = (0, *limits)[-2:]
+        return _integer(draw, size, device, low, high).to(dtype or torch.int64)
+    dtype = dtype or torch.get_default_dtype()
+    values = _unit(draw, size, dtype, device) if kind == "rand" else draw(kind, size, device)
+    return values.to(dtype)
 
 
-def _make_like(kind: str) -> Rule:
-    def rule(draw: Draw, x: Any, *, dtype: Any = None, device: Any = None, **_: Any) -> Any:
-        where = {"dtype": dtype or x.dtype, "device": device or x.device}
-        return torch.empty_like(x, **where).copy_(_make(kind)(draw, x.shape, **where))
-
-    return rule
+def _like(kind: str, draw: Draw, x: Any, *, dtype: Any = None, device: Any = None, **_: Any) -> Any:
+    where = {"dtype": dtype or x.dtype, "device": device or x.device}
+    return torch.empty_like(x, **where).copy_(_new(kind, draw, x.shape, **where))
 
 
 def _native_dropout(draw: Draw, x: Tensor, p: float, train: bool | None) -> Any:
@@ -146,12 +140,12 @@ RULES: dict[Any, Rule] = {
     aten.exponential.default: _drawn(_exponential),
     aten.random.to: _drawn(lambda draw, x, high: _integer_between(draw, x, 0, high)),
     getattr(aten.random, "from"): _drawn(_integer_between),
-    aten.rand.default: _make("rand"),
-    aten.randn.default: _make("randn"),
-    aten.randint.default: _make("randint"),
-    aten.randint.low: _make("randint"),
-    aten.rand_like.default: _make_like("rand"),
-    aten.randn_like.default: _make_like("randn"),
+    aten.rand.default: partial(_new, "rand"),
+    aten.randn.default: partial(_new, "randn"),
+    aten.randint.default: partial(_new, "randint"),
+    aten.randint.low: partial(_new, "randint"),
+    aten.rand_like.default: partial(_like, "rand"),
+    aten.randn_like.default: partial(_like, "randn"),
     aten.bernoulli.default: _drawn(lambda draw, x: _bernoulli(draw, x, x)),
     aten.bernoulli.p: _drawn(_bernoulli),
     aten.bernoulli.Tensor: _drawn(_bernoulli),

@@ -253,7 +253,8 @@ def steady(t: Text, v: Obj, sources: Any) -> None:
 
 
 # by the class of their iterators, which stays when they are exhausted
-EMPTY = {type(iter(e)): e for e in ([], "", b"", {}, {}.values(), {}.items(), range(0), set())}
+NOTHING: Any = [], "", b"", {}, {}.values(), {}.items(), range(0), set()
+EMPTY = {type(iter(e)): e for e in NOTHING}
 
 
 def build_iterator(t: Text, v: Iterator) -> Built:

@@ -21,14 +21,11 @@ MEMORY = TYPES | {torch.bool: "uint8_t"}
 HALVES = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
 
 # functions of math.cpp, for every type that the op allows
-OURS = (
-    "exp exp2 expm1 log log2 log10 log1p sin cos tanh erf sigmoid minimum maximum sign fma "
-    "copysign floordiv truncdiv remainder fmod pow left_shift right_shift"
-).split()
+OURS = """exp exp2 expm1 log log2 log10 log1p sin cos tanh erf sigmoid minimum maximum sign fma
+copysign floordiv truncdiv remainder fmod pow left_shift right_shift""".split()
 # the compiler's own: an instruction, or a call of the C library
-BUILTIN = (
-    "sqrt tan asin acos atan sinh cosh asinh acosh atanh atan2 erfc lgamma floor ceil trunc"
-).split()
+BUILTIN = """sqrt tan asin acos atan sinh cosh asinh acosh atanh atan2 erfc lgamma floor ceil
+trunc""".split()
 OPS = {
     **SHARED_OPS,
     "truediv": "{0} / {1}",

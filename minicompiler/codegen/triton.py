@@ -59,15 +59,11 @@ TYPES = {torch.bool: "tl.int1"} | {
     for name in "float64 float32 bfloat16 float16 int64 int32 int16 int8 uint8".split()
 }
 
-LIBDEVICE = (
-    "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh "
-    "asinh acosh atanh erf erfc lgamma floor ceil trunc pow atan2 copysign"
-).split()
+LIBDEVICE = """exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh
+tanh asinh acosh atanh erf erfc lgamma floor ceil trunc pow atan2 copysign""".split()
 # functions of triton_helpers for every dtype that the op allows
-HELPERS = (
-    "sigmoid reciprocal truediv floordiv truncdiv remainder fmod minimum maximum sign left_shift "
-    "right_shift"
-).split()
+HELPERS = """sigmoid reciprocal truediv floordiv truncdiv remainder fmod minimum maximum sign
+left_shift right_shift""".split()
 OPS = {
     **SHARED_OPS,
     **{name: f"libdevice.{name}({{all}})" for name in LIBDEVICE},

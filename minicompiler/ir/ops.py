@@ -74,8 +74,7 @@ LEAVES: dict[str, OpInfo] = {
 _ROWS: list[tuple[int, Result, Operands, str]] = [
     (1, "same", "float", "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt erf erfc lgamma"),
     (1, "same", "float", "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"),
-    (1, "same", "float", "sigmoid reciprocal"),
-    (1, "same", "float", "floor ceil trunc"),
+    (1, "same", "float", "sigmoid reciprocal floor ceil trunc"),
     (1, "same", "float", "round"),  # half to even; -0.0 stays
     (1, "same", "number", "neg abs"),
     (1, "same", "number", "sign"),  # -1, 0 or 1; 0 for NaN and for -0.0

@@ -30,14 +30,8 @@ Indices = Sequence[Lazy | None]
 INTEGERS = (torch.int64, torch.int32)
 
 
-ARITHMETIC: dict[str, Callable[..., Expr]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "neg": operator.neg,
-    "minimum": min_,
-    "maximum": max_,
-}
+ARITHMETIC: dict[str, Callable[..., Expr]] = {"minimum": min_, "maximum": max_}
+ARITHMETIC |= {name: getattr(operator, name) for name in ("add", "sub", "mul", "neg")}
 
 
 class Arithmetic:

@@ -24,11 +24,9 @@ from .table import aten, lowering
 Body = Callable[..., Value]
 
 # The price of an op in plain arithmetic operations, where it is not 1.
-WEIGHTS = dict.fromkeys(
-    "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh "
-    "atanh erf erfc lgamma sigmoid pow atan2".split(),
-    10,
-)
+FUNCTIONS = """exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh
+acosh atanh erf erfc lgamma sigmoid pow atan2""".split()
+WEIGHTS = dict.fromkeys(FUNCTIONS, 10)
 # Arithmetic on bool is logic.
 ON_BOOL = {"add": "logical_or", "mul": "logical_and", "maximum": "logical_or"}
 ON_BOOL |= {"minimum": "logical_and", "bitwise_and": "logical_and", "bitwise_or": "logical_or"}

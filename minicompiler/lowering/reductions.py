@@ -4,6 +4,7 @@ Half precision is accumulated in float32 and rounded once; bool and narrow integ
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -57,38 +58,34 @@ def rounded(x: Lazy, body: Convert = lambda value: value) -> Lazy:
 ON_BOOL: dict[ReduceKind, ReduceKind] = {"max": "any", "min": "all"}
 
 
-def fold(kind: ReduceKind) -> Callable[..., Any]:
+def fold(kind: ReduceKind, x: Lazy, dim: Dims = None, keepdim: bool = False, **_: Any) -> Any:
     """The lowering that is nothing but this reduction."""
-
-    def rule(x: Lazy, dim: Dims = None, keepdim: bool = False, **_: Any) -> Any:
-        out, called = spec(), kind
-        if kind in ("max", "min", "argmax", "argmin") and 0 in x.size:
-            return NotImplemented  # eager raises, or there is nothing to compute
-        if x.dtype == torch.bool:
-            called = ON_BOOL.get(kind, kind)
-        if called in ("any", "all"):
-            if dim is not None and dim == [] and x.ndim:
-                return NotImplemented  # here [] means none, not all
-            first = torch.bool
-        else:  # sums are of the result's dtype, so that a dtype asked for rounds each element
-            first = out.dtype if kind in ("sum", "prod") else x.dtype
-        math = compute_dtype(first)
-        accumulate = torch.int64 if kind in POSITIONS else math
-        convert = lambda v: cast(cast(v, x.dtype, first), first, math)
-        folded = reduce(called, x, dim, accumulate, convert)
-        return folded if accumulate == out.dtype else rounded(folded)
-
-    return rule
+    out, called = spec(), kind
+    if kind in ("max", "min", "argmax", "argmin") and 0 in x.size:
+        return NotImplemented  # eager raises, or there is nothing to compute
+    if x.dtype == torch.bool:
+        called = ON_BOOL.get(kind, kind)
+    if called in ("any", "all"):
+        if dim is not None and dim == [] and x.ndim:
+            return NotImplemented  # here [] means none, not all
+        first = torch.bool
+    else:  # sums are of the result's dtype, so that a dtype asked for rounds each element
+        first = out.dtype if kind in ("sum", "prod") else x.dtype
+    math = compute_dtype(first)
+    accumulate = torch.int64 if kind in POSITIONS else math
+    convert = lambda v: cast(cast(v, x.dtype, first), first, math)
+    folded = reduce(called, x, dim, accumulate, convert)
+    return folded if accumulate == out.dtype else rounded(folded)
 
 
-lowering(aten.sum.default, aten.sum.dim_IntList)(fold("sum"))
-lowering(aten.prod.default, aten.prod.dim_int)(fold("prod"))
-lowering(aten.amax.default, aten.max.default)(fold("max"))
-lowering(aten.amin.default, aten.min.default)(fold("min"))
-lowering(aten.argmax.default)(fold("argmax"))
-lowering(aten.argmin.default)(fold("argmin"))
-lowering(aten.any.default, aten.any.dim, aten.any.dims)(fold("any"))
-lowering(aten.all.default, aten.all.dim, aten.all.dims)(fold("all"))
+lowering(aten.sum.default, aten.sum.dim_IntList)(partial(fold, "sum"))
+lowering(aten.prod.default, aten.prod.dim_int)(partial(fold, "prod"))
+lowering(aten.amax.default, aten.max.default)(partial(fold, "max"))
+lowering(aten.amin.default, aten.min.default)(partial(fold, "min"))
+lowering(aten.argmax.default)(partial(fold, "argmax"))
+lowering(aten.argmin.default)(partial(fold, "argmin"))
+lowering(aten.any.default, aten.any.dim, aten.any.dims)(partial(fold, "any"))
+lowering(aten.all.default, aten.all.dim, aten.all.dims)(partial(fold, "all"))
 
 
 @lowering(aten.mean.default, aten.mean.dim)

@@ -22,18 +22,16 @@ VIEWS: set[OpOverload] = set()
 BY_NAME: dict[str, Rule] = {}
 
 # Overloads that are no operators over tensors, or that write to `out`.
-FORMS = frozenset(
-    "default Tensor Scalar Tensor_Tensor Tensor_Scalar Scalar_Tensor self ScalarSelf ScalarOther "
-    "Scalar_Self Scalar_Other Tensor_mode Scalar_mode dim dims int dim_IntList start start_step "
-    "dim_int correction value src source".split()
-)
+FORMS = """default Tensor Scalar Tensor_Tensor Tensor_Scalar Scalar_Tensor self ScalarSelf
+ScalarOther Scalar_Self Scalar_Other Tensor_mode Scalar_mode dim dims int dim_IntList start
+start_step dim_int correction value src source""".split()
 
 
 def forms(name: str) -> list[OpOverload]:
     """The overloads of an ATen operator that are functions of tensors and give tensors."""
     packet = getattr(aten, name, None)
-    names = FORMS.intersection(packet.overloads()) if packet else ()
-    found = [getattr(packet, form) for form in names]
+    overloads = packet.overloads() if packet else ()
+    found = [getattr(packet, form) for form in FORMS if form in overloads]
     return [op for op in found if any("Tensor" in str(r.type) for r in op._schema.returns)]
 
 
