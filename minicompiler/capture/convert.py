@@ -227,7 +227,7 @@ def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph) -> list[
     outputs = "".join(f"{n}, " for n in text.outputs.values())
     run = f"{outputs}{'= ' if outputs else ''}graph({', '.join(spread(inputs))})"
     undo = [f"    {text.setter(key, before)}" for key, (_, before) in ev.ambient.items()]
-    written = "".join(f"{text.read(t.source)}, " for t in ev.graph.mutated() if t.source)
+    written = "".join(f"{text.read(t.source)}, " for t in ev.graph.undone() if t.source)
     # others write inputs last and reset generators
     captured = isinstance(getattr(compiled, "__self__", None), fx.GraphModule)
     if captured and ev.handles and not all(t.fake.is_leaf for t in ev.graph.mutated()):
@@ -287,9 +287,9 @@ class Before:
         if self.generator is not None:
             torch.set_rng_state(self.generator)
         for t, before, copy in self.written:
-            if version(t) != before or (before < 0 and copy is not None):
-                if copy is None or not t.is_leaf:  # its history cannot be put back
-                    return False
+            if version(t) != before and (copy is None or not t.is_leaf):
+                return False  # its history cannot be put back
+            if copy is not None:
                 t.detach().copy_(copy)
         return True
 

@@ -26,9 +26,12 @@ from .values import Tuple, Value, constant, describe, python_value, refuse
 
 class Watching(FakeMode):  # type: ignore[no-untyped-call]
     draws = False  # has an operator taken numbers from a random generator?
+    statistics: tuple[Any, ...] = ()  # what batch norms update, though their schema does not say so
 
     def record(self, func: torch._ops.OpOverload, args: Any, kwargs: Any, outs: Any) -> None:
         self.draws |= torch.Tag.nondeterministic_seeded in func.tags
+        if "batch_norm" in func.name() and "backward" not in func.name():
+            self.statistics += args[3:5]
 
 
 class CapturedGraph:
@@ -118,6 +121,11 @@ class CapturedGraph:
             return {python_value(k): self.argument(ev, x) for k, x in zip(v.keys(ev), v.values(ev))}
         why = f"{describe(v)} as an argument of a tensor operation"
         return refuse(why) if (found := constant(v)) is ABSENT else found
+
+    def undone(self) -> list[Tensor]:
+        """Inputs to be put back where the graph raises."""
+        updated = [t for t in self.inputs if any(t.fake is s for s in self.mode.statistics)]
+        return self.mutated() + updated
 
     def mutated(self) -> list[Tensor]:
         """Inputs that the graph writes."""

@@ -1559,3 +1559,17 @@ def test_history_that_a_graph_gave_before_it_raised_is_not_left_behind():
     x = torch.ones(3, requires_grad=True)
     for at in (1, 7):
         check_against_eager(f, x, torch.zeros(3), torch.tensor([at]), backend="eager")
+
+
+def test_statistics_of_batch_norm_are_put_back_where_the_graph_raises():
+    norm = torch.nn.BatchNorm1d(3)
+
+    def f(x, at, norm):
+        y = norm(x)
+        try:
+            return y[at]
+        except IndexError:
+            return y + norm.running_mean
+
+    for at in (1, 7):
+        check_against_eager(f, torch.rand(4, 3), torch.tensor([at]), norm, backend="eager")

@@ -21,6 +21,7 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -452,7 +453,12 @@ def is_large(v: Any, depth: int = 4) -> bool:
 
 def eager_accepts(source: str, raises: bool = False, lines: int = 3_000) -> bool:
     """Run all calls. Exceptions that leave `f` are fine where `raises`, mistakes in names never."""
-    left = lines
+    # in a thread of its own: a tracer that raises can leave Python with an exception as handled
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(accepts, source, raises, lines).result()
+
+
+def accepts(source: str, raises: bool, left: int) -> bool:
 
     def count(frame: Any, event: str, arg: Any) -> Any:
         nonlocal left
