@@ -96,7 +96,7 @@ class Generator(Obj):
 
 
 class Iterator(Obj):
-    """Steps through a sequence that may grow meanwhile. `length` None: read it each time."""
+    """Steps through what may grow meanwhile: `read` gives the item at a place, None at the end."""
 
     way: Any = iter
 
