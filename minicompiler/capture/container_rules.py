@@ -193,7 +193,7 @@ def _sorted(ev: E, items: Value, key: Value = NONE, reverse: Value = FALSE) -> V
 
 
 def sort(ev: E, items: list[Value], key: Value, reverse: Value) -> list[Value]:
-    down = model.truth(ev, reverse)
+    down = python_value(reverse)
     found: list[Value] = model.attempt(ev, sorted, items, key=by(ev, key), reverse=down)
     return found
 

@@ -30,7 +30,7 @@ class Watching(FakeMode):  # type: ignore[no-untyped-call]
 
     def record(self, func: torch._ops.OpOverload, args: Any, kwargs: Any, outs: Any) -> None:
         self.draws |= torch.Tag.nondeterministic_seeded in func.tags
-        if "batch_norm" in func.name() and "backward" not in func.name():
+        if "batch_norm" in str(func) and "backward" not in str(func):
             self.statistics += args[3:5]
 
 

@@ -1573,3 +1573,13 @@ def test_statistics_of_batch_norm_are_put_back_where_the_graph_raises():
 
     for at in (1, 7):
         check_against_eager(f, torch.rand(4, 3), torch.tensor([at]), norm, backend="eager")
+
+
+@pytest.mark.parametrize("reverse", ["", 2.0, None, [], 1, torch.tensor(1)])
+def test_reverse_is_a_number(reverse):
+    def f(x, reverse):
+        found = [2, 1]
+        found.sort(reverse=reverse)
+        return x * 2, found, sorted(found, reverse=reverse)
+
+    check_against_eager(f, torch.ones(1), reverse)
