@@ -453,9 +453,11 @@ def is_large(v: Any, depth: int = 4) -> bool:
 
 def eager_accepts(source: str, raises: bool = False, lines: int = 3_000) -> bool:
     """Run all calls. Exceptions that leave `f` are fine where `raises`, mistakes in names never."""
-    # in a thread of its own: a tracer that raises can leave Python with an exception as handled
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(accepts, source, raises, lines).result()
+    return GROWING.submit(accepts, source, raises, lines).result()
+
+
+# a thread of its own: a tracer that raises can leave Python with an exception as handled
+GROWING = ThreadPoolExecutor(1)
 
 
 def accepts(source: str, raises: bool, left: int) -> bool:
