@@ -227,11 +227,12 @@ def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph) -> list[
     outputs = "".join(f"{n}, " for n in text.outputs.values())
     run = f"{outputs}{'= ' if outputs else ''}graph({', '.join(spread(inputs))})"
     undo = [f"    {text.setter(key, before)}" for key, (_, before) in ev.ambient.items()]
-    written = "".join(f"{text.read(t.source)}, " for t in ev.graph.undone() if t.source)
     # others write inputs last and reset generators
     captured = isinstance(getattr(compiled, "__self__", None), fx.GraphModule)
     if captured and ev.handles and not all(t.fake.is_leaf for t in ev.graph.mutated()):
         raise Unsupported("what gives history to an argument cannot be undone if the graph raises")
+    touched = ev.graph.undone() if captured else ev.graph.mutated()
+    written = "".join(f"{text.read(t.source)}, " for t in touched if t.source)
     before = f"{text.const(Before)}(({written}), {captured}, {captured and ev.graph.mode.draws})"
     return [
         f"before = {before if written or captured else True}",

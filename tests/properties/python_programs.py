@@ -142,7 +142,7 @@ class Grower:
         self.defining = 0
         self.used: list[str] = []  # templates, of all that the program holds
         self.waiting: str | None = None  # a template for the next block
-        self.host = constructs.PLAIN
+        self.host, self.backend = constructs.PLAIN, "eager"
         self.revealing = self.choose((1, 1, 4))  # sixths of its statements
 
     # ------------------------------------------------------------ choices
@@ -281,6 +281,8 @@ class Grower:
             return self.try_lines(template, scope)
         pool = more.REVEALING if self.pick(6) < self.revealing else STATEMENTS
         options = [s for s in pool if scope.depth < 2 or s.count("\n") < 2]
+        if self.backend != "eager":  # which draws other numbers
+            options = [s for s in options if "torch.rand(" not in s]
         return self.try_lines(self.choose(options), scope)
 
     def try_lines(self, template: str, scope: Scope) -> list[str]:
@@ -323,7 +325,7 @@ class Grower:
     def program(self, statements: int, backend: str, held: Sequence[str] = ()) -> Program:
         """Each statement holds one of the constructs `held`, as long as there are some to place."""
         scope = Scope({n: kind for n, (kind, _) in ARGUMENTS.items()} | GLOBALS)
-        body: list[str] = []
+        self.backend, body = backend, list[str]()
         changes = ["pass"] * (CALLS - 1)
         while not self.definitions or not eager_accepts(self.module([], "return x", changes)):
             self.definitions.clear()

@@ -22,8 +22,9 @@ UNARY = (
     "torch.exp(-{x}.abs()) {x}.abs() -{x} ({x}.abs()+1).sqrt() ({x}.abs()+1).log() {x}.square() "
     "({x}.abs()+0.5).rsqrt() torch.erf({x}) {x}.clamp(-0.5,0.7) F.leaky_relu({x}) F.softplus({x}) "
     "{x}.floor() {x}.round() {x}.sign() F.elu({x}) F.hardtanh({x}) torch.cos({x}) {x}.pow(3) "
-    "F.gelu({x},approximate='tanh') {x}.reciprocal() {x}*2.5 {x}+1 1-{x} {x}/3 {x}.expm1() "
-    "F.hardswish({x}) F.logsigmoid({x}) {x}.trunc() {x}.frac() torch.atan({x}) {x}.sinh()"
+    "F.gelu({x},approximate='tanh') {x}.reciprocal() {x}*2.5 {x}+1 1-{x} {x}/3 "
+    "F.hardswish({x}) F.logsigmoid({x}) {x}.trunc() {x}.frac() torch.atan({x}) "
+    "{x}.clamp(max=3).expm1() {x}.clamp(-3,3).sinh()"
 ).split()
 BINARY = (
     "{x}+{y} {x}-{y} {x}*{y} {x}/({y}.abs()+1) torch.maximum({x},{y}) torch.minimum({x},{y}) "
@@ -61,7 +62,8 @@ CASTS = (
 IN_PLACE = (
     "{x}.add_(1) {x}.mul_({y}) {x}.relu_() {x}[0]=2 {x}[...,0].mul_(3) {x}.copy_({y}) {x}.t_() "
     "{x}.sub_({y},alpha=0.5) {x}.fill_(0.5) {x}[1:].add_({x}[:1]) {x}.clamp_(-1,1) {x}.zero_() "
-    "{x}.transpose(0,-1).add_(1) {x}.unsqueeze_(0) {x}+={y} {x}.masked_fill_({x}>1,0) {x}.exp_()"
+    "{x}.transpose(0,-1).add_(1) {x}.unsqueeze_(0) {x}+={y} {x}.masked_fill_({x}>1,0) "
+    "{x}.clamp_(-9,3).exp_()"
 ).split()
 KINDS: list[tuple[int, tuple[str, ...] | list[str]]] = [
     (5, UNARY), (5, BINARY), (4, REDUCTIONS), (4, VIEWS), (2, PAIRED), (1, INDEXED), (1, CASTS),
