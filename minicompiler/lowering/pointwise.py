@@ -198,13 +198,11 @@ lowering("relu")(lambda x: elementwise(named("maximum"), x, 0))
 
 def power_by_products(x: Value, n: int, math: torch.dtype, store: torch.dtype) -> Value:
     """x**n for n >= 0, by squaring; half precision is rounded at each product as in eager."""
-    result: Value = None
-    while n:
-        if n & 1:
-            result = x if result is None else _product(result, x, store)
-        n >>= 1
-        x = _product(x, x, store) if n else x
-    return number(1, math) if result is None else result
+    if n < 2:
+        return x if n else number(1, math)
+    root = power_by_products(x, n // 2, math, store)
+    square = _product(root, root, store)
+    return _product(x, square, store) if n % 2 else square
 
 
 def _product(a: Value, b: Value, store: torch.dtype) -> Value:

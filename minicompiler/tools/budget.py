@@ -24,7 +24,7 @@ COMPILER = {
     "schedule": 959,
     "codegen": 1596,
     "runtime": 1577,
-    "reserve": 78,  # freed, for stages to come
+    "reserve": 80,  # freed, for stages to come
 }
 BESIDES = {"report": 700, "tools": 2500}
 FILE, COLUMNS = 600, 100

@@ -198,3 +198,10 @@ def test_an_empty_index_may_have_any_rank():
     (expected,) = torch.autograd.grad(f(x, i), x)
     (found,) = torch.autograd.grad(compiled(x, i), x)
     assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_a_power_as_an_index_is_not_taken_for_known(n):
+    x = torch.tensor([True, False, True])
+    f = lambda x: x[x**n]
+    assert torch.equal(minicompiler.compile(f, options={"verify": True})(x), f(x))
