@@ -20,7 +20,7 @@ COMPILER = {
     "aot": 1183,
     "decompositions": 700,
     "ir": 892,
-    "lowering": 1098,
+    "lowering": 1096,
     "schedule": 959,
     "codegen": 1596,
     "runtime": 1577,
