@@ -156,7 +156,10 @@ KINDS: dict[str, Kind] = {
     ),
     "DICT_KEYS": Kind(
         3,
-        lambda x, keys, scope: f"{scope.const(facts.same_keys)}({x}, {scope.const(keys)})",
+        lambda x, keys, scope: (  # most are empty, which asks for no call of Python
+            f"{scope.method(x, '__len__')}({x}) == {len(keys)}"
+            + (f" and {scope.const(facts.same_keys)}({x}, {scope.const(keys)})" if keys else "")
+        ),
         lambda keys: tuple(map(_key, keys)),
         lambda keys, v: (_keys(keys), _attempt(lambda v: _keys(map(_key, keys_of(v))), v)),
     ),

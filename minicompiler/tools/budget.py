@@ -15,7 +15,7 @@ from pathlib import Path
 
 COMPILER = {
     "root": 480,
-    "capture": 5269,
+    "capture": 5272,
     "symbolic": 1168,
     "aot": 1183,
     "decompositions": 700,
@@ -24,7 +24,7 @@ COMPILER = {
     "schedule": 959,
     "codegen": 1596,
     "runtime": 1577,
-    "reserve": 80,  # freed, for stages to come
+    "reserve": 77,  # freed, for stages to come
 }
 BESIDES = {"report": 700, "tools": 2500}
 FILE, COLUMNS = 600, 100
