@@ -253,14 +253,14 @@ def steady(t: Text, v: Obj, sources: Any) -> None:
 
 
 # by the class of their iterators, which stays when they are exhausted
-NOTHING: Any = [], "", b"", {}, {}.values(), {}.items(), range(0), set()
-EMPTY = {type(iter(e)): e for e in NOTHING}
+NOTHING: Any = [], "", b"", {}, {}.values(), {}.items(), range(0)
+EMPTY = {type(way(e)): e for e in NOTHING for way in (iter, reversed)} | {type(iter(set())): set()}
 
 
 def build_iterator(t: Text, v: Iterator) -> Built:
     steady(t, v, [v.of])
     if v.exhausted:
-        return "", f"{t.const(iter)}({t.const(EMPTY.get(v.cls, ()))})", None
+        return "", f"{t.const(v.way)}({t.const(EMPTY.get(v.cls, ()))})", None
     v.read(1 << 62)  # refused where what it iterates over has changed
     made = f"{t.const(v.way)}({t.value(v.of)})"
     return "", f"{t.const(skipped)}({made}, {v.index})" if v.index else made, None

@@ -39,9 +39,10 @@ def product_of(groups: list[Group], at: int, outputs: set[str]) -> tuple[int, Ex
 
 def is_product(extern: Extern) -> bool:
     """A plain product on a CUDA device, of dtypes whose tiles the hardware multiplies."""
-    layouts = [a.layout for a in extern.args if isinstance(a, BufferRef)]
-    tiles = all(x.dtype in DTYPES and x.device.type == "cuda" for x in layouts)
-    return extern.target in PRODUCTS and not extern.kwargs and tiles
+    refs = [a.layout for a in extern.args if isinstance(a, BufferRef)]
+    tiles = all(x.dtype in DTYPES and x.device.type == "cuda" for x in refs)
+    plain = len(refs) == len(extern.args) and not extern.kwargs
+    return extern.target in PRODUCTS and plain and tiles
 
 
 def tiled(extern: Extern, group: Group) -> Group | None:

@@ -1502,16 +1502,19 @@ def test_sum_adds_while_a_generator_computes():
     check_against_eager(f, torch.ones(3), torch.tensor([0.3, 0.1, -0.7], requires_grad=True))
 
 
-@pytest.mark.parametrize("make", [list, tuple, str, dict, set, lambda d: d.values(), range])
-def test_an_exhausted_iterator_keeps_its_class(make):
+SOURCES = [list, tuple, str, dict, lambda d: d.values(), range]
+
+
+@pytest.mark.parametrize("make, way", [*itertools.product(SOURCES, (iter, reversed)), (set, iter)])
+def test_an_exhausted_iterator_keeps_its_class(make, way):
     def f(x, made):
-        it = iter(made)
+        it = way(made)
         list(it)
         return x * 2, type(it), it
 
     of = make(3 if make is range else {1: 2})
     it = minicompiler.compile(f, backend="eager")(torch.ones(1), of)[2]
-    assert type(it) is type(iter(of)) and list(it) == []
+    assert type(it) is type(way(of)) and list(it) == []
 
 
 def test_what_a_graph_wrote_to_a_leaf_is_put_back_where_it_raises():
@@ -1573,6 +1576,11 @@ def test_statistics_of_batch_norm_are_put_back_where_the_graph_raises():
 
     for at in (1, 7):
         check_against_eager(f, torch.rand(4, 3), torch.tensor([at]), norm, backend="eager")
+        for train in (True, False):  # what autograd saved before the call is still as it was
+            x = torch.rand(4, 3, requires_grad=True)
+            earlier = norm.train(train)(x)
+            minicompiler.compile(f, backend="eager")(x, torch.tensor([at]), norm)
+            torch.autograd.grad(earlier.sum(), x)
 
 
 @pytest.mark.parametrize("reverse", ["", 2.0, None, [], 1, torch.tensor(1)])
