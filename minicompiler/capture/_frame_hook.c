@@ -418,6 +418,12 @@ static PyObject *m_own_dict(PyObject *module, PyObject *object)
     return PyObject_GenericGetDict(object, NULL);
 }
 
+static PyObject *m_c_name(PyObject *module, PyObject *type)
+{
+    if (!PyType_Check(type)) return PyErr_Format(PyExc_TypeError, "%R is no class", type);
+    return PyUnicode_FromString(((PyTypeObject *)type)->tp_name);
+}
+
 static PyObject *m_type_lookup(PyObject *module, PyObject *const *a, Py_ssize_t n)
 {
     if (n != 2 || !PyType_Check(a[0]) || !PyUnicode_Check(a[1]))
@@ -486,6 +492,8 @@ static PyMethodDef methods[] = {
     {"graph", m_graph, METH_O},
     /* own_dict(object): an instance's dictionary, whatever its class makes of __dict__ */
     {"own_dict", m_own_dict, METH_O},
+    /* c_name(class): what CPython's messages call it, with the module if it is written in C */
+    {"c_name", m_c_name, METH_O},
     /* type_lookup(class, name): what its MRO holds, unbound; MISSING if nothing */
     {"type_lookup", (PyCFunction)(void (*)(void))m_type_lookup, METH_FASTCALL},
     /* trust(dictionary or class, {name: found}): from now on `patched` compares these */

@@ -10,7 +10,7 @@ from types import MemberDescriptorType, MethodType, ModuleType, TracebackType
 from typing import Any, NoReturn, cast
 
 from . import data_model as model, source as sources
-from .frame_hook import MISSING, own_dict, type_lookup
+from .frame_hook import MISSING, c_name, own_dict, type_lookup
 from .source import field
 from .values import ABSENT, E, FALSE, NONE, Cell, Const, Dict, Function, Method, Obj, Raised, Super
 from .values import Tensor, Tuple, Value, describe, is_fixed, new_exception, refuse, trusted
@@ -104,7 +104,7 @@ def generic_attribute(ev: E, v: Value, name: str) -> Value:
 
 
 def no_attribute(ev: E, v: Value, name: str) -> NoReturn:
-    text = f"'{v.cls.__name__}' object has no attribute '{name}'"
+    text = f"'{c_name(v.cls)}' object has no attribute '{name}'"
     raise Raised(ev, new_exception(AttributeError, text, name=Const(name), obj=v))
 
 
@@ -276,7 +276,7 @@ def generic_setattr(ev: E, v: Value, name: str, value: Value) -> None:
     if not is_data_descriptor(raw):
         space = namespace(ev, v)
         if space is None:
-            no_attribute(ev, v, name)
+            refuse(f"sets the attribute {name} of {describe(v)}, which has no dictionary")
         space.set(ev, Const(name), value)
     elif isinstance(raw, property) and raw.fset is not None:
         model.call(ev, ev.wrap(raw.fset, field(source, "fset")), [v, value], {})

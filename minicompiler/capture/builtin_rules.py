@@ -240,7 +240,9 @@ rule(abs)(lambda ev, v: model.unary(ev, abs, "__abs__", v))
 def _ask(function: Any, ev: E, *args: Value, **kwargs: Value) -> Value:
     """Objects are asked through their classes, as by Python; what has no such method, and other
     ways of calling the function, Python itself is left to judge."""
-    asked = len(args) == 1 and not kwargs and isinstance(args[0], Obj)
+    asked = len(args) == 1 and not kwargs and not model.is_plain(*args)
+    if asked and function is operator.index and issubclass(args[0].cls, int):
+        refuse("index() of an integer of a class of its own")
     found = model.call_special(ev, args[0], f"__{function.__name__}__") if asked else None
     return found or fold(ev, function, list(args), kwargs)
 
@@ -255,7 +257,7 @@ rule(object.__hash__)(lambda ev, v: refuse(f"the hash of {describe(v)}"))
 
 
 def _exception_text(original: Any, ev: E, v: Obj) -> Value:
-    made = v.cls.__new__(v.cls, *readable(ev, v.fields["args"], original))
+    made = v.cls.__new__(v.cls, *readable(ev, attributes.getattr_(ev, v, "args"), original))
     return model.fold(ev, original, made)
 
 
@@ -274,6 +276,8 @@ def _sum(ev: E, items: Value, start: Value = ZERO) -> Value:
             if rest:
                 break
         start = fold(ev, sum, [Tuple(literals), start], {})
+    elif issubclass(start.cls, str | bytes | bytearray):
+        refuse("sum() of text")
     add: Callable[[Value, Value], Value] = lambda a, b: model.binary(ev, "+", a, b)
     return functools.reduce(add, itertools.chain(rest, pulled), start)
 
@@ -366,7 +370,7 @@ GIVEN: dict[str, Callable[[E, Value], Any]] = {
     "+": lambda ev, v: map(functools.partial(Pulled, ev), Pulled(ev, v)),
     "f": _function,
     "p": _predicate,
-    "c": lambda ev, v: python_value(v),
+    "c": lambda ev, v: v.real if model.is_plain(v) else refuse(f"counts with {describe(v)}"),
     "x": lambda ev, v: None if v is NONE else v,
 }
 

@@ -8,6 +8,7 @@ to the representation is a polyfill (polyfills.py).
 # ruff: noqa: I001  (imports fill their lines)
 
 import functools
+import sys
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import MappingProxyType
@@ -19,7 +20,7 @@ from . import data_model as model
 from .frame_hook import MISSING, type_lookup
 from .calls import PURE, RULES, rule
 from .values import E, FALSE, NONE, TRUE, Const, Dict, Lazy, List, Sequence, Set, Tuple, Value, View
-from .values import const_bool, constant, key_of, keyed, python_value, refuse
+from .values import calls_back, const_bool, constant, key_of, keyed, python_value, refuse
 from .values.containers import ITEMS, KEYS, VALUES, dict_type
 
 NO, NOT_IMPLEMENTED = NotImplemented, Const(NotImplemented)
@@ -68,8 +69,13 @@ def _default_init(ev: E, self: Dict, factory: Value = NONE, *items: Value, **nam
 
 # ---------------------------------------------------------------- sequences
 def _index(ev: E, self: Sequence, v: Value) -> Any:
-    found = v if isinstance(constant(v), slice | int) else model.call_special(ev, v, "__index__")
-    return python_value(found or v)
+    whole = isinstance(constant(v), slice | int) or issubclass(v.cls, int)  # C knows its value
+    found = v if whole else model.call_special(ev, v, "__index__")
+    index = python_value(found or v)
+    fits = isinstance(index, int) and (found is v or abs(index) <= sys.maxsize)
+    if calls_back(index) or (not fits and (found is not v or issubclass(self.cls, deque))):
+        refuse("an index that does not fit: what CPython says of it depends on who asks")
+    return index
 
 
 def _contents(self: Sequence) -> Any:
@@ -154,7 +160,7 @@ def _sequence_rule(method: Any, takes: str, writes: bool, ev: E, self: Any, *arg
         return Const(found)
     contents = self.touch(ev) if writes and isinstance(self, List) else _contents(self)
     found = model.attempt(ev, method, contents, *given)
-    if found is contents:
+    if found is contents and (isinstance(self, List) or self.cls is tuple):
         return self
     if isinstance(found, Value):
         return found.force(ev)

@@ -362,6 +362,12 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
         raise Unbuildable(
             0, "a graph break where what super() reads is deleted, or shared by a closure"
         )
+    code = frame.code
+    deleted = [i for i in code.instructions if i.opname == "DELETE_DEREF"]
+    late = any(i.argval in code.live[i.index + 1] for i in deleted)
+    if late or not code.live[frame.index].isdisjoint(unbound(frame)):
+        # behind the break they lie in a closure: reading them would raise another exception
+        raise Unbuildable(0, "a graph break while a variable shared by a closure is unbound")
     layout = tuple(v is not NULL for v in frame.stack)
     entry = entered(frame, inst.index, layout)
     landing = enter(entry, exits(frame, entry), ev.f_globals, f"_eager_{inst.index}")
@@ -379,17 +385,23 @@ def entered(frame: Frame, index: int, layout: tuple[bool, ...]) -> Entry:
     return Entry(frame.code.code, index, layout, tuple(live))
 
 
+def unbound(frame: Frame) -> set[str]:
+    """Variables of the frame's own that closures share and that hold nothing now."""
+    return {n for n in frame.code.code.co_cellvars if frame.cells[n].get(frame.ev) is None}
+
+
 def exits(frame: Frame, entry: Entry) -> dict[int, Entry]:
     """How the resume functions are entered. A loop that breaks runs eagerly as a whole; what
     follows it is captured, where all that it needs is bound before the loop."""
     code, layout = frame.code, entry.layout
     loop = loop_around(frame, entry.index)
     eager = loop or range(entry.index, entry.index + 1)
+    bound = {*frame.locals, *frame.cells} - unbound(frame)
     found = {}
     for index, depth in code.depths(entry.index, len(layout), eager).items():
         if loop is None and index not in eager:
             behind = after(code.instructions[entry.index], layout, depth)
             found[index] = entered(frame, index, behind)
-        elif index not in eager and code.live[index] <= set(frame.locals):
+        elif index not in eager and code.live[index] <= bound:
             found[index] = entered(frame, index, (*layout, *[True] * depth)[:depth])
     return found

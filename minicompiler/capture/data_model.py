@@ -24,7 +24,7 @@ from .facts import ARRAY, numpy, signature
 from .frame_hook import MISSING, type_lookup
 from .values import ABSENT, E, NONE, Const, Dict, Generator, Iterator, Method, Obj, Raised, Sequence
 from .values import Set, Slice, Tensor, Tuple, Value, View, const_bool, constant, describe, is_fixed
-from .values import TRUE, new_exception, python_value, refuse, trusted
+from .values import TRUE, calls_back, new_exception, operators, python_value, refuse, trusted
 
 # symbol -> the name of the operator, and that of the other operand's
 COMPARE = {"<": ("lt", "gt"), "<=": ("le", "ge"), "==": ("eq", "eq"), "!=": ("ne", "ne")}
@@ -95,16 +95,32 @@ def attempt(ev: E, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         raise Raised(ev, made) from None
 
 
+CONTAINERS = (list, tuple, set, frozenset, dict)
+
+
 def fold(ev: E, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
+    """Run a pure function on constants now, if it can run no code of the program's."""
+    own = isinstance(fn, attributes.METHOD_DESCRIPTORS) and not isinstance(args[0], CONTAINERS)
+    if any(map(calls_back, (*args[own:], *kwargs.values()))):
+        refuse(f"{getattr(fn, '__name__', fn)} of what has special methods of its own")
+    return run(ev, fn, *args, **kwargs)
+
+
+def run(ev: E, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
     with numpy.errstate(all="raise") if numpy else nullcontext():
         return ev.wrap_fresh(attempt(ev, fn, *args, **kwargs))
+
+
+def is_plain(*values: Value) -> bool:
+    """Literals that Python itself may compute with."""
+    return all(isinstance(v, Const) and not calls_back(v.value) for v in values)
 
 
 def unary(ev: E, op: Callable[[Any], Any], method: str, v: Value) -> Value:
     if isinstance(v, Tensor):
         return ev.graph.call(ev, op, [v])
-    if isinstance(v, Const):
-        return fold(ev, op, v.value)
+    if is_plain(v):
+        return fold(ev, op, v.real)
     return call_special(ev, v, method) or refuse(f"bad operand type for unary {method}")
 
 
@@ -125,11 +141,16 @@ def binary(ev: E, symbol: str, a: Value, b: Value, inplace: bool = False) -> Val
         asked = type_lookup(other.cls, "__torch_function__") is not MISSING
         if asked or (compares and symbol not in ("==", "!=")):
             refuse(f"{symbol} of a tensor and {describe(other)}")
+    formats = isinstance(a.real, str | bytes) and symbol == "%"
     if isinstance(a, Const) and isinstance(b, Const):
         if inplace and a.cls is ARRAY:
             refuse("writes to an array of numpy")
-        return fold(ev, op, a.value, b.value)
-    if isinstance(a.real, str | bytes) and symbol == "%":
+        methods = {f"__{name}__", f"__{reflected}__", f"__i{name}__"}
+        if formats or methods.isdisjoint(operators(a.cls) | operators(b.cls)):
+            op = getattr(operator, f"i{name}") if inplace else op
+            return (fold if formats else run)(ev, op, a.value, b.value)
+    if formats:  # of a tuple of any class C reads the items
+        b = Tuple(b.read(ev)) if isinstance(b, Tuple) else b
         return call_special(ev, a, "__mod__", b) or NONE
     tries = [(a, f"__{name}__", b), (b, f"__{reflected}__", a)]
     own = type_lookup(b.cls, f"__{reflected}__") is not type_lookup(a.cls, f"__{reflected}__")
@@ -150,7 +171,7 @@ def first_answer(ev: E, tries: list[tuple[Value, str, Value]]) -> Value | None:
     """What the first method returns that is not NotImplemented; None if there is none."""
     for of, method, other in tries:
         plain = isinstance(of, Const) and type(type_lookup(of.cls, method)) is not FunctionType
-        if plain or isinstance(of, Tensor):
+        if (plain and not isinstance(other, Const)) or isinstance(of, Tensor):
             continue  # a literal's own operator knows literals only
         found = call_special(ev, of, method, other)
         if found is not None and found.real is not NotImplemented:
@@ -201,13 +222,13 @@ def identical(ev: E, a: Value, b: Value) -> bool:
 
 
 def truth(ev: E, v: Value) -> bool:
-    if isinstance(v, Const):
-        return bool(v.value)
+    if is_plain(v):
+        return bool(v.real)
     if isinstance(v, Tensor):
         refuse("branches on the value of a tensor", "use torch.where, or move the branch outside")
     if (found := call_special(ev, v, "__bool__")) is not None:
         return bool(python_value(found))
-    sized = isinstance(v, Obj) and type_lookup(v.cls, "__len__") is not MISSING
+    sized = isinstance(v, Const | Obj) and type_lookup(v.cls, "__len__") is not MISSING
     return not sized or length(ev, v) != 0
 
 
@@ -224,9 +245,10 @@ def getitem(ev: E, of: Value, key: Value) -> Value:
     if isinstance(of, Tensor):
         return ev.graph.call(ev, operator.getitem, [of, key])
     own = isinstance(of.real, type) and type_lookup(of.real, "__class_getitem__")
+    own = own if type_lookup(of.cls, "__getitem__") is MISSING else None
     if isinstance(own, classmethod) and not trusted(own.__func__.__module__):
         return call_method(ev, of, "__class_getitem__", key)
-    if isinstance(of, Const) or isinstance(of.real, type):
+    if isinstance(of, Const) or isinstance(of.real, type) and not operators(of.cls):
         return fold(ev, operator.getitem, of.real, python_value(key))
     return call_special(ev, of, "__getitem__", key) or refuse(f"an item of {describe(of)}")
 
@@ -255,6 +277,8 @@ def iter_(ev: E, v: Value) -> Value:
     if isinstance(v.real, EnumType):
         return iter_(ev, Tuple(map(ev.wrap_fresh, v.real)))
     if (found := call_special(ev, v, "__iter__")) is not None:
+        if type_lookup(found.cls, "__next__") is MISSING:
+            refuse(f"{describe(v)} has no iterator")
         return found
     if type_lookup(v.cls, "__getitem__") is not MISSING:
         return inlined(ev, abc.Sequence.__iter__, v)
@@ -395,8 +419,8 @@ def text(v: Value) -> str:
 def format_(ev: E, v: Value, convert: Any, spec: Value) -> Value:
     if convert is not None:
         v = call(ev, ev.wrap(convert, None), [v], {})
-    if isinstance(v, Const):
-        return fold(ev, format, v.value, python_value(spec))
+    if is_plain(v):
+        return fold(ev, format, v.real, python_value(spec))
     if isinstance(v, Tensor):
         refuse("formats a tensor")
     if type_lookup(v.cls, "__format__") is object.__format__ and text(spec) == "":

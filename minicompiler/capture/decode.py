@@ -25,7 +25,7 @@ ENDS |= {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
 # 3.11 has conditional jumps for either way; here they are named as later ones.
 EITHER_WAY = re.compile("(?<=POP_JUMP)_(FORWARD|BACKWARD)(?=_IF)")
 # what LOAD_FAST, STORE_FAST_LOAD_FAST etc. do, one after the other
-FAST = re.compile("(LOAD|STORE|DELETE)_FAST")
+FAST = re.compile("(LOAD|STORE|DELETE)_(?:FAST|DEREF)")
 
 
 def parameters(code: CodeType) -> tuple[str, ...]:
@@ -140,8 +140,9 @@ class Code:
 
     @cached_property
     def live(self) -> list[frozenset[str]]:
-        """Local names (not cells) that may be read at or after each instruction."""
+        """Names of the function's own that may be read at or after each instruction."""
         none = frozenset[str]()
+        cells = {*self.code.co_cellvars}
         n = len(self.instructions)
         live, before = [none] * (n + 1), [none]
         while live != before:
@@ -154,6 +155,8 @@ class Code:
                 if inst.argval == "super":
                     live[i] |= self.first
                 for does, name in reversed(list(zip(FAST.findall(inst.opname), names))):
+                    if (name in cells) != ("DEREF" in inst.opname):
+                        continue  # 3.13 loads the cell itself; a variable of another function
                     live[i] = live[i] - {name} if does == "STORE" else live[i] | {name}
         return live
 

@@ -8,6 +8,7 @@ tensors in order of first use. Invariant: every node's meta has "val" (a fake or
 # ruff: noqa: I001  (imports fill their lines)
 
 import operator
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,11 +18,10 @@ from torch.fx.node import map_aggregate
 
 from ..errors import Unsupported
 from ..symbolic.fake import FakeMode
-from . import data_model as model
 from .facts import NUMBERS
 from .source import Source
-from .values import ABSENT, E, Const, Dict, Generator, Iterator, List, Sequence, Slice, Tensor
-from .values import Tuple, Value, constant, describe, python_value, refuse
+from .values import ABSENT, E, Const, Dict, List, Sequence, Slice, Tensor, Tuple, Value
+from .values import calls_back, constant, describe, python_value, refuse
 
 
 class Watching(FakeMode):  # type: ignore[no-untyped-call]
@@ -112,15 +112,16 @@ class CapturedGraph:
             return refuse("a value made inside of one node") if v.node._erased else v.node
         if isinstance(v, Const):
             return map_aggregate(v.value, PLAIN)
-        if isinstance(v, Sequence | Iterator | Generator):
-            items = [self.argument(ev, i) for i in model.unpack(ev, v)]
+        if isinstance(v, Sequence) and not issubclass(v.cls, deque):  # what C takes for one
+            items = [self.argument(ev, item) for item in v.read(ev)]
             return tuple(items) if isinstance(v, Tuple) else items
         if isinstance(v, Slice):
             return slice(*(self.argument(ev, p) for p in v.fields.values()))
         if isinstance(v, Dict) and v.cls is dict:
             return {python_value(k): self.argument(ev, x) for k, x in zip(v.keys(ev), v.values(ev))}
         why = f"{describe(v)} as an argument of a tensor operation"
-        return refuse(why) if (found := constant(v)) is ABSENT else found
+        found = constant(v)
+        return refuse(why) if found is ABSENT or calls_back(found) else found
 
     def undone(self) -> list[Tensor]:
         """Inputs to be put back where the graph raises."""

@@ -1591,3 +1591,78 @@ def test_reverse_is_a_number(reverse):
         return x * 2, found, sorted(found, reverse=reverse)
 
     check_against_eager(f, torch.ones(1), reverse)
+
+
+def test_a_variable_that_closures_share_is_unbound_behind_a_break() -> None:
+    def late(x: torch.Tensor, n: int) -> object:
+        try:
+            found = [1, 2][n]
+        except IndexError:
+            pass
+        minicompiler.graph_break()
+        try:
+            return x + found, (lambda: found)()
+        except Exception as error:
+            return x, type(error), str(error)
+
+    def deleted(x: torch.Tensor, n: int) -> object:
+        found = 1
+        minicompiler.graph_break()
+        get = lambda: found  # noqa: F821
+        del found
+        try:
+            return x + found, get()  # noqa: F821
+        except Exception as error:
+            return x, type(error), str(error)
+
+    def later(x: torch.Tensor, n: int) -> object:
+        y = x + n
+        minicompiler.graph_break()
+        found = y * 2
+        return (lambda: found)()
+
+    for f, breaks in ((late, 0), (deleted, 0), (later, 1)):
+        minicompiler.reset()
+        compiled = minicompiler.compile(f, backend="eager")
+        for n in (5, 0):
+            assert str(compiled(torch.ones(2), n)[1:])[:40] == str(f(torch.ones(2), n)[1:])[:40]
+        assert minicompiler.stats()["breaks"] >= breaks
+
+
+def test_what_iter_gives_is_an_iterator_also_behind_a_break() -> None:
+    class Odd:
+        __iter__ = lambda self: None
+
+    def f(x: torch.Tensor) -> object:
+        try:
+            return [i for i in Odd()]
+        except TypeError as error:
+            return x + 1, str(error)
+
+    compiled = minicompiler.compile(f, backend="eager")
+    for _ in range(2):
+        assert compiled(torch.ones(2))[1] == "iter() returned non-iterator of type 'NoneType'"
+
+
+def test_tensor_functions_take_no_iterators() -> None:
+    makers = (iter, reversed, collections.deque, lambda items: (i for i in items))
+    for make in (
+        *makers,
+        lambda items: map(abs, items),
+        lambda items: dict.fromkeys(items).values(),
+    ):
+        for function in (torch.stack, torch.cat, torch.zeros, torch.tensor):
+
+            def f(x: torch.Tensor) -> object:
+                items = [2, 3] if function in (torch.zeros, torch.tensor) else [x, x]
+                try:
+                    return function(make(items)), x + 1
+                except (TypeError, RuntimeError) as error:
+                    return type(error), x + 1
+
+            minicompiler.reset()
+            expected, found = (
+                f(torch.ones(2)),
+                minicompiler.compile(f, backend="eager")(torch.ones(2)),
+            )
+            assert str(found) == str(expected)

@@ -39,7 +39,27 @@ def is_literal(real: object) -> bool:
     """Immutable, without identity worth keeping, equal by value: evaluated as itself."""
     if isinstance(real, slice):
         return all(map(is_literal, (real.start, real.stop, real.step)))
-    return type(real) in LITERALS or isinstance(real, (enum.Enum, *NUMBERS))
+    if isinstance(real, enum.Enum):
+        return operators(type(real)).isdisjoint(("__eq__", "__hash__"))
+    return type(real) in LITERALS or isinstance(real, NUMBERS)
+
+
+def operators(cls: type) -> set[str]:
+    """The special methods of a class that the program has written, but for making objects."""
+    if cls in LITERALS:
+        return set()
+    found = [f for base in cls.__mro__ if not trusted(base.__module__) for f in vars(base).items()]
+    written = {n for n, f in found if type(f) is types.FunctionType and not trusted(f.__module__)}
+    return {n for n in written if n[:2] == "__" == n[-2:]} - {"__new__", "__init__"}
+
+
+def calls_back(real: Any) -> bool:
+    """Can what C does with this object, or with one inside, run code of the program's?"""
+    if isinstance(real, slice):
+        real = (real.start, real.stop, real.step)
+    if type(real) in (list, tuple, set, frozenset, dict):
+        return any(map(calls_back, (*real, *real.values()) if type(real) is dict else real))
+    return bool(operators(type(real)))
 
 
 class Value:
