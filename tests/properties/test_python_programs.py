@@ -61,7 +61,7 @@ class Seen:
         if isinstance(v, enum.Enum):  # each module has its own class
             return [type(v).__qualname__, str(v), v.value]
         if type(v) is str:  # each module has its own name, too
-            return ["str", re.sub(r"<program \d+>|0x[0-9a-f]{6,}", "<...>", v)]  # no addresses
+            return ["str", self.text(v)]
         if v is None or type(v) in (bool, int, float, bytes, complex):
             return [type(v).__name__, v]
         if isinstance(v, int | float | str | bytes | complex):
@@ -79,6 +79,9 @@ class Seen:
                 return [type(v).__qualname__, *self.parts(v), self.of(vars(v))]
         kind = "iterator" if isinstance(v, Iterator) else type(v).__qualname__
         return [kind, *self.parts(v)]
+
+    def text(self, text: str) -> str:
+        return re.sub(r"<program \d+>|0x[0-9a-f]{6,}", "<...>", text)  # no addresses
 
     def parts(self, v: Any) -> list[Any]:
         if isinstance(v, torch.Tensor):
@@ -110,7 +113,7 @@ class Seen:
         if isinstance(v, dict):
             return [[self.of(k), self.of(x)] for k, x in v.items()]
         if isinstance(v, set | frozenset):
-            return sorted(map(repr, v))
+            return sorted(map(self.text, map(repr, v)))
         if isinstance(v, types.FunctionType):
             cells = [c.cell_contents for c in v.__closure__ or () if c != types.CellType()]
             about = [v.__defaults__, v.__kwdefaults__, vars(v)]
