@@ -24,7 +24,7 @@ from ..settings import config
 from . import builtin_rules, container_rules, frame_hook, numpy_rules, polyfills  # noqa: F401
 from .cache import Compiled
 from .decode import parameters
-from .emit import Text, Unbuildable
+from .emit import Text
 from .evaluator import Evaluation
 from .facts import AMBIENT, overlaps
 from .frame import BreakHere, Frame, Handled
@@ -32,7 +32,7 @@ from .graph import version
 from .guards import GuardSet, vector_of
 from .resume import LANDINGS, Entry, after, cells, enter
 from .source import Cell as CellSource, Const as ConstSource, Local
-from .values import NULL, Dict, Lazy, Obj, Raised, Tensor, Value, describe, trusted
+from .values import NULL, Dict, Lazy, Obj, Raised, Tensor, Unbuildable, Value, describe, trusted
 
 CompileGraph = Callable[[fx.GraphModule, list[Any]], Callable[..., Any]]
 # Frames of Python and torch themselves are not worth a graph of their own, but for these.
@@ -196,7 +196,7 @@ def finish(
         write_break(ev, frame, text)
     leave_ambient(ev)
     set_ambient_back(ev)  # compiled under what it will find
-    run = graph_call(code, text, compile_graph) if ev.graph.operations else []
+    run = graph_call(code, text, compile_graph) if ev.graph.operations else text.asks
     guard_aliasing(ev, frame)
     replacement = text.replacement(run)
     record.add("replacement", replacement.text)
@@ -234,13 +234,16 @@ def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph) -> list[
     touched = ev.graph.undone() if captured else ev.graph.mutated()
     written = "".join(f"{text.read(t.source)}, " for t in touched if t.source)
     before = f"{text.const(Before)}(({written}), {captured}, {captured and ev.graph.mode.draws})"
+    acts = bool(written or ev.graph.mode.draws)
     return [
+        *(text.asks if acts else ()),
         f"before = {before if written or captured else True}",
         *["try:", f"    {run}", "except BaseException as error:", *undo],
         f"    if not isinstance(error, {text.const(Exception)})"
         + (" or not before.put_back():" if written or captured else ":"),
         *["        raise", "    before = None"],
         *["if before is None:", f"    return {in_python(text, code)}"],
+        *(() if acts else text.asks),  # a graph that raises leaves them to Python
     ]
 
 

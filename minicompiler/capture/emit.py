@@ -18,7 +18,6 @@ from weakref import ref
 
 import torch
 
-from ..errors import Unsupported
 from . import binding, guards
 from .attributes import METHOD_DESCRIPTORS, TRACEBACK
 from .calls import POLYFILLS
@@ -27,8 +26,8 @@ from .frame_hook import own_dict
 from .side_effects import Call
 from .source import Const as ConstSource, Source
 from .values import ABSENT, E, Cell, Const, Dict, Function, Generator, Iterator, Lazy, List, Method
-from .values import Obj, Set, Slice, Stepped, Tensor, Tuple, Value, View, constant, describe
-from .values import is_literal, refuse
+from .values import Obj, Set, Slice, Stepped, Tensor, Tuple, Unbuildable, Value, View, constant
+from .values import describe, is_literal, refuse
 from .values.containers import dict_type
 
 
@@ -36,14 +35,6 @@ def skipped(it: Any, n: int) -> Any:
     """A fresh iterator, n items further."""
     next(islice(it, n, n), None)
     return it
-
-
-class Unbuildable(Unsupported):
-    """A value that cannot be made again; the graph may break at the step that made it instead."""
-
-    def __init__(self, step: int, reason: str) -> None:
-        super().__init__(reason)
-        self.step = step
 
 
 class Text(guards.Text):
@@ -57,6 +48,7 @@ class Text(guards.Text):
         self.after: list[str] = []
         self.made: dict[int, str] = {}
         self.kept: list[Value] = []  # keeps the ids in `made` valid
+        self.asks: list[str] = []  # questions to caches
         self.cells: list[Cell] = []  # to be filled once what they are part of is complete
         self.building: dict[int, list[int]] = {}  # id -> line number where creation may go
         self.outputs: dict[torch.fx.Node, str] = {}
@@ -95,6 +87,9 @@ class Text(guards.Text):
 
     def _make(self, v: Value) -> str:
         if isinstance(v, Tensor) and v.source is None:
+            for made in self.ev.graph.uncounted:
+                if made.fake is v.fake or made.fake is v.fake._base:
+                    raise Unbuildable(made.born, ".data leaves the graph")
             return self.outputs.setdefault(v.node, f"t{len(self.outputs)}")
         if v.real is not ABSENT:
             return self.outside(v)
@@ -144,9 +139,8 @@ class Text(guards.Text):
         if not is_literal(answer):
             first = self.const([answer])
             text = f"{first}.pop() if {first} else {text}"
-        self.lines.append(f"answer = {text}")
         holds = kind.holds("answer", kind.keep(answer), self)
-        self.lines.append(f"if not ({holds}): return {otherwise}")
+        self.asks += [f"answer = {text}", f"if not ({holds}): return {otherwise}"]
 
     # ---------------------------------------------------------------- effects
     def effects(self) -> None:

@@ -21,7 +21,7 @@ from ..symbolic.fake import FakeMode
 from .facts import NUMBERS
 from .source import Source
 from .values import ABSENT, E, Const, Dict, List, Sequence, Slice, Tensor, Tuple, Value
-from .values import calls_back, constant, describe, python_value, refuse
+from .values import Unbuildable, calls_back, constant, describe, python_value, refuse
 
 
 class Watching(FakeMode):  # type: ignore[no-untyped-call]
@@ -42,6 +42,7 @@ class CapturedGraph:
         self.known: dict[int, Tensor] = {}  # id(fake) -> its value
         self.operations = 0
         self.versions: dict[int, int] = {}  # id(fake) of inputs -> version at entry
+        self.uncounted: list[Tensor] = []  # `.data`, whose writes autograd does not see
 
     def input(self, real: torch.Tensor, source: Source) -> Tensor:
         """A placeholder for an outside tensor, its fake a leaf where the real one is."""
@@ -80,6 +81,9 @@ class CapturedGraph:
         except Exception as error:
             # Eager reaches the same error at the same place, once the instruction runs for real.
             refuse(f"{name_of(target)} raises {type(error).__name__}: {error}")
+        for made in self.uncounted:
+            if version(made.fake) > 0:
+                raise Unbuildable(made.born, "writes through .data")
         if not keep and not has_tensor(out) and out is not None:
             return ev.wrap(out, None)
         kind = "call_method" if isinstance(target, str) else "call_function"

@@ -7,7 +7,7 @@ of torch (modules, optimizers, distributions) is inlined like the user's own.
 # ruff: noqa: I001  (imports fill their lines)
 
 from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -94,7 +94,10 @@ def tensor_attribute(ev: E, v: Tensor, name: str) -> Value:
     if name in PROPERTIES:
         return ev.graph.call(ev, getattr, [v, Const(name)])
     if name == "data":
-        return ev.graph.call(ev, "detach", [v])
+        made = cast(Tensor, ev.graph.call(ev, getattr, [v, Const(name)]))
+        made.born = ev.at
+        ev.graph.uncounted.append(made)
+        return made
     if name == "grad_fn":
         return NONE if v.fake.grad_fn is None else refuse("looks at grad_fn")
     if name == "grad":

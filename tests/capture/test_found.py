@@ -1666,3 +1666,56 @@ def test_tensor_functions_take_no_iterators() -> None:
                 minicompiler.compile(f, backend="eager")(torch.ones(2)),
             )
             assert str(found) == str(expected)
+
+
+def test_writes_through_data_are_not_counted() -> None:
+    def before(x: torch.Tensor, p: torch.Tensor) -> object:
+        y = x * p
+        p.data.mul_(2)
+        return y
+
+    def after(x: torch.Tensor, p: torch.Tensor) -> object:
+        p.data[0:1].mul_(2)
+        return x * p
+
+    def reads(x: torch.Tensor, p: torch.Tensor) -> object:
+        return x * p + p.data.sum()
+
+    def leaves(x: torch.Tensor, p: torch.Tensor) -> object:
+        kept.append(p.data.view(3, 1))
+        return x * p
+
+    for f, graphs in ((before, 1), (after, 1), (reads, 1), (leaves, 1)):
+        seen = []
+        for backend in (None, "eager", "auto"):
+            minicompiler.reset()
+            kept: list[torch.Tensor] = []
+            x = torch.arange(3.0, requires_grad=True)
+            p = torch.nn.Parameter(torch.ones(3) * 3)
+            y = (f if backend is None else minicompiler.compile(f, backend=backend))(x, p)
+            assert backend is None or minicompiler.stats()["graphs"] >= graphs
+            version = p._version
+            for t in kept:
+                t.mul_(2)
+            y.sum().backward()
+            seen.append((y.tolist(), x.grad.tolist(), p.grad.tolist(), version, p._version))
+        assert seen[1:] == [seen[0], seen[0]], f.__name__
+
+
+def test_a_graph_that_raises_has_asked_no_cache() -> None:
+    def f(x: torch.Tensor, at: torch.Tensor) -> object:
+        double = functools.lru_cache(lambda n: n * 2)
+        n = double(3)
+        try:
+            x = x[at]
+        except IndexError:
+            x = x - 1
+        return x * n, double
+
+    compiled = minicompiler.compile(f, backend="eager")
+    for at in (1, 7, 1):
+        (x, cache), (y, same) = (
+            compiled(torch.ones(2), torch.tensor([at])),
+            f(torch.ones(2), torch.tensor([at])),
+        )
+        assert x.tolist() == y.tolist() and cache.cache_info() == same.cache_info()

@@ -355,7 +355,7 @@ class Hangs(BaseException):
     """A program that takes more than `SECONDS` of the processor."""
 
 
-SECONDS = 20
+SECONDS, WAITS = 20, 120
 
 
 def runs_soon(program: Program) -> bool:
@@ -404,6 +404,7 @@ def main() -> None:
     for seed in itertools.count(options.seed):
         if made == options.programs or (options.first and differ):
             break
+        faulthandler.dump_traceback_later(WAITS, exit=True)  # where does it wait, and for what?
         asked = [options.construct] if options.construct else []
         asked = sorted(counts, key=counts.__getitem__)[:12] if options.spread else asked
         grower = Grower(random.Random(seed).randrange)

@@ -176,6 +176,14 @@ def refuse(reason: str, hint: str = "") -> NoReturn:
     raise Unsupported(reason, hint)
 
 
+class Unbuildable(Unsupported):
+    """A value that cannot be made again; the graph may break at the step that made it instead."""
+
+    def __init__(self, step: int, reason: str) -> None:
+        super().__init__(reason)
+        self.step = step
+
+
 def python_value(v: Value) -> Any:
     """The value as a Python object; raises Unsupported unless it is made of constants only."""
     found = constant(v)
