@@ -4,6 +4,7 @@
 
 import collections
 import functools
+import threading
 from enum import Enum
 from types import CellType, ClassMethodDescriptorType, FunctionType, GetSetDescriptorType
 from types import MemberDescriptorType, MethodType, ModuleType, TracebackType
@@ -19,6 +20,8 @@ from .values import Tensor, Tuple, Value, describe, is_fixed, new_exception, ref
 def namespace(ev: E, v: Obj | Tensor) -> Dict | None:
     """The instance dictionary as a value, shared with `v.__dict__`."""
     if v.attributes is None:
+        if issubclass(v.cls, threading.local):
+            refuse("what threading.local holds depends on the thread")
         if isinstance(v.real, ModuleType):
             v.attributes = ev.globals_of(v.real.__dict__, v.source and sources.OwnDict(v.source))
         elif v.real is not ABSENT:
@@ -223,8 +226,9 @@ def module_attribute(ev: E, v: Any, name: str) -> Value:
 
 def type_attribute(ev: E, v: Value, name: str) -> Value:
     """type.__getattribute__: metaclass, then the class and its bases."""
-    if name == "__dict__":
-        refuse(f"{v.real.__name__}.__dict__")
+    asks = isinstance(type_lookup(type(v.real), "__getattribute__"), FunctionType)
+    if name == "__dict__" or asks:
+        refuse(f"{v.real.__name__}.{name}")
     meta, raw = type_lookup(type(v.real), name), type_lookup(v.real, name)
     if not is_data_descriptor(meta) or not hasattr(type(meta), "__get__"):
         source = guarded(ev, raw, ev.class_source(v, name))

@@ -152,12 +152,11 @@ class Code:
                 after = [*self.successors(i), *([handler.target] if handler else [])]
                 live[i] = none.union(*(live[j] for j in after))
                 names = inst.argval if isinstance(inst.argval, tuple) else (inst.argval,)
-                if inst.argval == "super":
-                    live[i] |= self.first
                 for does, name in reversed(list(zip(FAST.findall(inst.opname), names))):
                     if (name in cells) != ("DEREF" in inst.opname):
                         continue  # 3.13 loads the cell itself; a variable of another function
                     live[i] = live[i] - {name} if does == "STORE" else live[i] | {name}
+                live[i] |= self.first
         return live
 
     def depths(self, index: int, depth: int, span: range) -> dict[int, int]:

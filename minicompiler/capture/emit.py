@@ -19,10 +19,10 @@ from weakref import ref
 import torch
 
 from . import binding, guards
-from .attributes import METHOD_DESCRIPTORS, TRACEBACK
+from .attributes import METHOD_DESCRIPTORS, TRACEBACK, is_data_descriptor
 from .calls import POLYFILLS
 from .facts import ARRAY
-from .frame_hook import own_dict
+from .frame_hook import own_dict, type_lookup
 from .side_effects import Call
 from .source import Const as ConstSource, Source
 from .values import ABSENT, E, Cell, Const, Dict, Function, Generator, Iterator, Lazy, List, Method
@@ -340,6 +340,9 @@ def replay_dict(t: Text, of: Dict) -> None:
         pairs = ", ".join(f"{k}: {x}" for k, x in t.pairs(of))
         t.after.append(f"{t.const(rebuild)}({kind}, {space}, {{{pairs}}})")
         return
+    keys: list[Any] = [of.items[k][0].real for k in of.stored]
+    if owner and any(is_data_descriptor(type_lookup(owner.cls, key)) for key in keys):
+        name, owner = f"{t.const(own_dict)}({name})", None  # a descriptor would take it
     setter = f"{t.const(object)}.__setattr__" if owner else f"{kind}.__setitem__"
     for key, value in [map(t.value, of.items[k]) for k in of.stored]:
         plain = of.cls is dict and not owner

@@ -13,6 +13,7 @@ import math
 import operator
 import re
 import sys
+import threading
 import types
 from contextlib import suppress
 
@@ -1700,6 +1701,103 @@ def test_writes_through_data_are_not_counted() -> None:
             y.sum().backward()
             seen.append((y.tolist(), x.grad.tolist(), p.grad.tolist(), version, p._version))
         assert seen[1:] == [seen[0], seen[0]], f.__name__
+
+
+class Uncounted:
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = "_" + name
+
+    def __get__(self, of: object, owner: object = None) -> object:
+        return vars(of).get(self.name, 0)
+
+    def __set__(self, of: object, to: object) -> None:
+        vars(of)[self.name] = to
+
+
+class Described:
+    size = Uncounted()
+
+
+class Classes:
+    @classmethod
+    def __new__(*args: object) -> object:  # type: ignore[misc]
+        return args
+
+
+class Local(threading.local):
+    done = False
+
+
+class Warns(type):
+    def __getattribute__(cls, name: str) -> object:
+        return len(LOOKED) if name == "size" else super().__getattribute__(name)
+
+
+class Looked(metaclass=Warns): ...
+
+
+LOOKED: list[str] = []
+
+
+def test_classes_look_attributes_up_in_their_own_ways() -> None:
+    def through_the_dictionary(x: torch.Tensor) -> object:
+        made = Described()
+        made.size = 3
+        vars(made)["size"] = 99
+        return x * made.size, vars(made)
+
+    def class_method(x: torch.Tensor) -> object:
+        return x + 1, Classes(1, 2)
+
+    def asks_the_metaclass(x: torch.Tensor) -> object:
+        return x * Looked.size
+
+    for f in (through_the_dictionary, class_method, asks_the_metaclass):
+        compiled = minicompiler.compile(f, backend="eager")
+        for _ in range(2):
+            assert str(compiled(torch.ones(1))) == str(f(torch.ones(1)))
+            LOOKED.append("again")
+
+
+def test_threads_see_their_own_locals() -> None:
+    local, seen = Local(), []
+
+    def writes(x: torch.Tensor) -> torch.Tensor:
+        local.done = True
+        return x * 2
+
+    def reads(x: torch.Tensor) -> torch.Tensor:
+        return x * (2 if local.done else 3)
+
+    writing, reading = (minicompiler.compile(f, backend="eager") for f in (writes, reads))
+
+    def run() -> None:
+        seen.append(reading(torch.ones(1)).item())
+        writing(torch.ones(1))
+        seen.append(reading(torch.ones(1)).item())
+
+    for _ in range(2):
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    assert seen == [3, 2, 3, 2] and not local.done
+
+
+def test_super_finds_its_object_behind_a_break() -> None:
+    class Base:
+        @abc.abstractproperty
+        def size(self) -> int:
+            return 3
+
+    class Sub(Base):
+        @property
+        def size(self) -> int:  # type: ignore[override]
+            return super().size
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return x * Sub().size
+
+    assert minicompiler.compile(f, backend="eager")(torch.ones(1)).item() == 3
 
 
 def test_a_graph_that_raises_has_asked_no_cache() -> None:

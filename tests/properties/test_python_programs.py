@@ -128,7 +128,7 @@ class Seen:
         if isinstance(v, BaseException):
             rest = [v.__cause__, v.__context__]
             return [self.of(v.args), self.of(vars(v)), *[type(e).__name__ for e in rest]]
-        if hasattr(v, "func") and hasattr(v, "keywords"):
+        if isinstance(v, functools.partial):
             return [self.of(v.func), self.of(v.args), self.of(v.keywords)]
         if isinstance(v, Iterator):
             return [self.of(self.rest_of(v))]

@@ -39,15 +39,12 @@ def is_literal(real: object) -> bool:
     """Immutable, without identity worth keeping, equal by value: evaluated as itself."""
     if isinstance(real, slice):
         return all(map(is_literal, (real.start, real.stop, real.step)))
-    if isinstance(real, enum.Enum):
-        return operators(type(real)).isdisjoint(("__eq__", "__hash__"))
-    return type(real) in LITERALS or isinstance(real, NUMBERS)
+    member = isinstance(real, enum.Enum) and not operators(type(real)) & {"__eq__", "__hash__"}
+    return member or type(real) in LITERALS or isinstance(real, NUMBERS)
 
 
 def operators(cls: type) -> set[str]:
     """The special methods of a class that the program has written, but for making objects."""
-    if cls in LITERALS:
-        return set()
     found = [f for base in cls.__mro__ if not trusted(base.__module__) for f in vars(base).items()]
     written = {n for n, f in found if type(f) is types.FunctionType and not trusted(f.__module__)}
     return {n for n in written if n[:2] == "__" == n[-2:]} - {"__new__", "__init__"}
