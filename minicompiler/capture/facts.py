@@ -101,7 +101,7 @@ def describe(value: Any, like: type = NoneType) -> str:
     if isinstance(value, Source):
         return repr(value)
     if cls in (*ATOMS, float, complex, tuple):
-        text = "(" + ", ".join(map(describe, value)) + ")" if cls is tuple else repr(value)
+        text = "(" + ", ".join(map(describe, value)) + ")" if cls is tuple else f"{value!r:.200}"
         return text if like in (cls, NoneType) else f"{text} ({cls.__name__})"
     if isinstance(value, type):
         return f"{value.__module__}.{value.__qualname__}".removeprefix("builtins.")
