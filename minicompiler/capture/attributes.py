@@ -226,8 +226,7 @@ def module_attribute(ev: E, v: Any, name: str) -> Value:
 
 def type_attribute(ev: E, v: Value, name: str) -> Value:
     """type.__getattribute__: metaclass, then the class and its bases."""
-    asks = isinstance(type_lookup(type(v.real), "__getattribute__"), FunctionType)
-    if name == "__dict__" or asks:
+    if name == "__dict__" or type(type_lookup(v.cls, "__getattribute__")) is FunctionType:
         refuse(f"{v.real.__name__}.{name}")
     meta, raw = type_lookup(type(v.real), name), type_lookup(v.real, name)
     if not is_data_descriptor(meta) or not hasattr(type(meta), "__get__"):
@@ -247,6 +246,8 @@ def type_attribute(ev: E, v: Value, name: str) -> Value:
 
 def super_attribute(ev: E, v: Super, name: str) -> Value:
     of, start = v.of, v.start.real
+    if name == "__class__":
+        return ev.wrap(super, None)  # what super() says of itself
     is_class = isinstance(of.real, type) and issubclass(of.real, start)
     owner = of if is_class else ev.class_of(of)
     mro = owner.real.__mro__

@@ -241,8 +241,7 @@ def _ask(function: Any, ev: E, *args: Value, **kwargs: Value) -> Value:
     """Objects are asked through their classes, as by Python; what has no such method, and other
     ways of calling the function, Python itself is left to judge."""
     asked = len(args) == 1 and not kwargs and not model.is_plain(*args)
-    if asked and function is operator.index and issubclass(args[0].cls, int):
-        refuse("index() of an integer of a class of its own")
+    asked = asked and not (function is operator.index and issubclass(args[0].cls, int))
     found = model.call_special(ev, args[0], f"__{function.__name__}__") if asked else None
     return found or fold(ev, function, list(args), kwargs)
 

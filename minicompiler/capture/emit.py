@@ -279,6 +279,8 @@ def build_object(t: Text, v: Obj) -> Built:
     if v.cls is ref:
         return "", f"{cls}({t.value(v.fields['of'])})", None
     if issubclass(v.cls, BaseException):
+        if v.raised:
+            raise Unbuildable(v.raised[0], "an exception leaves the graph, and where it was raised")
         builtin = t.const(next(b for b in v.cls.__mro__ if not b.__flags__ & 1 << 9))
         fields = {n: t.value(x) for n, x in v.fields.items()}
         args = fields.pop("args")

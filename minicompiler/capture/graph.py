@@ -124,8 +124,7 @@ class CapturedGraph:
         if isinstance(v, Dict) and v.cls is dict:
             return {python_value(k): self.argument(ev, x) for k, x in zip(v.keys(ev), v.values(ev))}
         why = f"{describe(v)} as an argument of a tensor operation"
-        found = constant(v)
-        return refuse(why) if found is ABSENT or calls_back(found) else found
+        return refuse(why) if (found := constant(v)) is ABSENT or calls_back(found) else found
 
     def undone(self) -> list[Tensor]:
         """Inputs to be put back where the graph raises."""

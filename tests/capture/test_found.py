@@ -14,6 +14,7 @@ import operator
 import re
 import sys
 import threading
+import traceback
 import types
 from contextlib import suppress
 
@@ -1794,10 +1795,30 @@ def test_super_finds_its_object_behind_a_break() -> None:
         def size(self) -> int:  # type: ignore[override]
             return super().size
 
+        def asked(self) -> object:
+            return super().__class__
+
     def f(x: torch.Tensor) -> torch.Tensor:
-        return x * Sub().size
+        return x * Sub().size if Sub().asked() is super else x
 
     assert minicompiler.compile(f, backend="eager")(torch.ones(1)).item() == 3
+
+
+def test_an_exception_that_is_kept_tells_where_it_was_raised() -> None:
+    def raises(n: int) -> int:
+        return [1, 2][n] // 0
+
+    def f(x: torch.Tensor, n: int) -> object:
+        try:
+            x = x * raises(n)
+        except (ZeroDivisionError, IndexError) as error:
+            return x + 1, error
+
+    for n in (0, 5):
+        trace = minicompiler.compile(f, backend="eager")(torch.ones(1), n)[1].__traceback__
+        expected = f(torch.ones(1), n)[1].__traceback__
+        lines = [[at.lineno for at in traceback.extract_tb(t)] for t in (trace, expected)]
+        assert lines[0] == lines[1] and len(lines[0]) == 2
 
 
 def test_a_graph_that_raises_has_asked_no_cache() -> None:

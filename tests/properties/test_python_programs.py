@@ -19,6 +19,7 @@ import itertools
 import random
 import re
 import signal
+import traceback
 import types
 import warnings
 from collections import deque
@@ -127,7 +128,10 @@ class Seen:
             return [self.of(v.__func__), self.of(v.__self__)]
         if isinstance(v, BaseException):
             rest = [v.__cause__, v.__context__]
-            return [self.of(v.args), self.of(vars(v)), *[type(e).__name__ for e in rest]]
+            trace = traceback.extract_tb(v.__traceback__)
+            lines = [at.lineno for at in trace if at.lineno and "<program" in at.filename]
+            where = lines[-1:]  # frames of resume functions stand beside the program's
+            return [self.of(v.args), self.of(vars(v)), where, *[type(e).__name__ for e in rest]]
         if isinstance(v, functools.partial):
             return [self.of(v.func), self.of(v.args), self.of(v.keywords)]
         if isinstance(v, Iterator):
