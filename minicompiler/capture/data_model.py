@@ -95,12 +95,9 @@ def attempt(ev: E, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         raise Raised(ev, made) from None
 
 
-CONTAINERS = (list, tuple, set, frozenset, dict)
-
-
 def fold(ev: E, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
     """Run a pure function on constants now, if it can run no code of the program's."""
-    own = isinstance(fn, attributes.METHOD_DESCRIPTORS) and not isinstance(args[0], CONTAINERS)
+    own = isinstance(fn, attributes.METHOD_DESCRIPTORS) and not isinstance(args[0], (*BASES, dict))
     if any(map(calls_back, (*args[own:], *kwargs.values()))):
         refuse(f"{getattr(fn, '__name__', fn)} of what has special methods of its own")
     return run(ev, fn, *args, **kwargs)
@@ -436,6 +433,8 @@ def of_abstract(ev: E, cls: type) -> None:
     if type_lookup(cls, "_is_protocol") is True:
         refuse(f"a class or object is compared with the protocol {cls.__name__}")
     if isinstance(cls, ABCMeta):
+        import networkx  # noqa: F401  (what compiles needs it, and its import registers classes)
+
         ev.guards.add("ABC", None, get_cache_token())
 
 
