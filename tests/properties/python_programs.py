@@ -143,7 +143,9 @@ class Grower:
         self.used: list[str] = []  # templates, of all that the program holds
         self.waiting: str | None = None  # a template for the next block
         self.host, self.backend = constructs.PLAIN, "eager"
-        self.revealing = self.choose((1, 1, 4))  # sixths of its statements
+        # sixths of its statements; 0: one, and little else, as two of them can hide one another
+        self.revealing = self.choose((1, 1, 4, 0))
+        self.alone = self.revealing == 0
 
     # ------------------------------------------------------------ choices
     def choose(self, options: Any) -> Any:
@@ -279,7 +281,8 @@ class Grower:
         if self.waiting is not None and scope.depth > 0:
             template, self.waiting = self.waiting, None
             return self.try_lines(template, scope)
-        pool = more.REVEALING if self.pick(6) < self.revealing else STATEMENTS
+        pool = more.REVEALING if self.alone or self.pick(6) < self.revealing else STATEMENTS
+        self.alone = False
         options = [s for s in pool if scope.depth < 2 or s.count("\n") < 2]
         if self.backend != "eager":  # which draws other numbers
             options = [s for s in options if "torch.rand(" not in s]
@@ -334,7 +337,7 @@ class Grower:
         if self.pick(2):
             self.used.append(host := self.choose(constructs.HOSTS))
             self.host = host
-        wanted = 2 + self.pick(statements)
+        wanted = 2 + self.pick(statements) if self.revealing else 1 + self.pick(3)
         todo, start = list(held), self.pick(wanted)  # how many statements stand before them
         for _ in range(3 * wanted + 30 * len(todo)):
             before, known, used = dict(scope.names), dict(self.definitions), len(self.used)
