@@ -13,6 +13,7 @@ for the template's own blocks. `<a:+T>` also labels a hole, and `<a>` repeats wh
 """
 
 import contextlib
+import ctypes
 import functools
 import io
 import random
@@ -458,7 +459,14 @@ def is_large(v: Any, depth: int = 4) -> bool:
 
 def eager_accepts(source: str, raises: bool = False, lines: int = 3_000) -> bool:
     """Run all calls. Exceptions that leave `f` are fine where `raises`, mistakes in names never."""
-    return GROWING.submit(accepts, source, raises, lines).result()
+    running, patience = GROWING.submit(accepts, source, raises, lines), 10.0
+    while True:
+        try:
+            return running.result(timeout=patience)
+        except TimeoutError:  # where the program swallowed `TooLong` it goes on, untraced
+            patience = 0.01
+            thread = ctypes.c_ulong(next(iter(GROWING._threads)).ident)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(TooLong))
 
 
 # a thread of its own: a tracer that raises can leave Python with an exception as handled
