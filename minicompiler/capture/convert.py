@@ -309,7 +309,7 @@ def guard_aliasing(ev: Evaluation, frame: Frame) -> None:
     groups: list[list[Any]] = [[v for v in ev.memo.values() if v.cls is cls] for cls in classes]
     groups += [ev.graph.inputs] if ev.graph.mutated() else []
     for group in groups:
-        group = [v for v in group if is_outside(v)]
+        group = [v for v in group if v.source and not isinstance(v.source.root, ConstSource)]
         group = [v for v in group if not isinstance(v, Dict) or v.owner is None]
         sources = tuple(v.source for v in group)
         if len(group) > 1:
@@ -317,10 +317,6 @@ def guard_aliasing(ev: Evaluation, frame: Frame) -> None:
             if isinstance(group[0], Tensor):
                 pairs = overlaps([t.real for t in group])
                 ev.guards.add("OVERLAPS", None, (sources, pairs), frame.where())
-
-
-def is_outside(v: Value) -> bool:
-    return v.source is not None and not isinstance(v.source.root, ConstSource)
 
 
 def skip(reason: str, guards: GuardSet, frame: Frame) -> Skip:

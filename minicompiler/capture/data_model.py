@@ -124,6 +124,9 @@ def unary(ev: E, op: Callable[[Any], Any], method: str, v: Value) -> Value:
 def binary(ev: E, symbol: str, a: Value, b: Value, inplace: bool = False) -> Value:
     """Arithmetic and comparison."""
     name, reflected = OPERATORS[symbol]
+    number = isinstance(b, Obj) and issubclass(b.cls, int | float | complex)
+    if number and isinstance(a, Const | Tensor) and not issubclass(b.cls, a.cls):
+        refuse(f"{describe(a)} {symbol} {describe(b)}")  # of which C takes the number
     op, compares = getattr(operator, f"__{name}__"), symbol in COMPARE
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         other = b if isinstance(a, Tensor) else a

@@ -3,7 +3,7 @@
 # ruff: noqa: I001  (imports fill their lines)
 
 from types import CodeType, FunctionType
-from typing import Any, NoReturn
+from typing import Any
 
 from ..errors import Unsupported
 from .decode import Code, Instruction, decode, parameters
@@ -55,10 +55,7 @@ class Frame:
         found = self.locals.get(name)
         if isinstance(found, Lazy):
             found = self.locals[name] = self.ev.wrap(found.real, found.source)
-        return self.unbound(name) if found is None else found
-
-    def unbound(self, name: str) -> NoReturn:
-        refuse(f"reads the variable {name}, which is unbound")
+        return refuse(f"reads {name}, which is unbound") if found is None else found
 
     # ---------------------------------------------------------------- arguments
     def bind(self, fn: Function, args: list[Value], kwargs: dict[str, Value]) -> None:

@@ -21,7 +21,7 @@ from ..symbolic.fake import FakeMode
 from .facts import NUMBERS
 from .source import Source
 from .values import ABSENT, E, Const, Dict, List, Sequence, Slice, Tensor, Tuple, Value
-from .values import Unbuildable, calls_back, constant, describe, python_value, refuse
+from .values import Unbuildable, calls_back, operators, constant, describe, python_value, refuse
 
 
 class Watching(FakeMode):  # type: ignore[no-untyped-call]
@@ -116,7 +116,8 @@ class CapturedGraph:
             return refuse("a value made inside of one node") if v.node._erased else v.node
         if isinstance(v, Const):
             return map_aggregate(v.value, PLAIN)
-        if isinstance(v, Sequence) and not issubclass(v.cls, deque):  # what C takes for one
+        own = operators(v.cls) & {"__iter__", "__len__", "__getitem__"}
+        if isinstance(v, Sequence) and not issubclass(v.cls, deque) and not own:
             items = [self.argument(ev, item) for item in v.read(ev)]
             return tuple(items) if isinstance(v, Tuple) else items
         if isinstance(v, Slice):

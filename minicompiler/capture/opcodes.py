@@ -134,7 +134,7 @@ LOAD_CLOSURE = LOAD_FAST  # as it is called from 3.13 on
 
 
 def LOAD_DEREF(f: Frame, inst: Instruction) -> None:
-    f.push(f.cells[inst.argval].get(f.ev) or f.unbound(inst.argval))
+    f.push(f.cells[inst.argval].get(f.ev) or refuse(f"reads {inst.argval}, which is unbound"))
 
 
 STORE_DEREF: Handler = lambda f, inst: f.cells[inst.argval].set(f.ev, f.pop())

@@ -185,3 +185,26 @@ def test_what_a_special_method_returns_is_checked(method: str) -> None:
     for answer, text in itertools.product(ANSWERS, ASKED[method].split(";")):
         a = object.__new__(type("Odd", (), {method: lambda self, *_, answer=answer: answer}))
         assert not differs(eval(f"lambda a, b: {text}", globals()), a, 1), (answer, text)  # noqa: S307
+
+
+SECOND = """a + b;a - b;a * b;a == b;a < b;a > b;b in [a];[a].index(b);max(a, b);1.5 + b
+2 ** b;2 << b
+7 % b;divmod(7, b);pow(2, b);round(2.5, b);math.pow(2, b);math.comb(5, b);'ab' * b
+'a'.center(b)
+'{:>{}}'.format('a', b);'%*d' % (b, 3);[1, 2, 3][b:];range(10)[b]
+[1, 2, 3].pop(b);{1: 2}.get(b)
+int('12', b);list(range(0, 5, b));bytes([b]);math.prod([1, b]);sum([1, b]);operator.countOf([a], b)
+torch.ones(2) + b;torch.ones(2) == b;torch.ones(2) ** b
+torch.ones(3)[b];torch.full((1,), b)
+torch.ones(4).sum(b);torch.tensor(b);torch.tensor([1, b]);torch.zeros(1, b)
+torch.ones(2).clamp(b)
+torch.ones(4).reshape(b, -1);torch.arange(b);deque([1, 2], b)
+slice(1, b).indices(5);Named(b) == (b,)"""
+
+
+@pytest.mark.parametrize("text", SECOND.replace("\n", ";").split(";"))
+@pytest.mark.filterwarnings("ignore")
+def test_also_of_what_comes_second(text: str) -> None:
+    operation = eval(f"lambda a, b: {text}", globals())  # noqa: S307
+    for a, b in itertools.product((2, 1.5, "a") if "a" in text[:4] else (2,), SPECIAL):
+        assert not differs(operation, a, b, (2, 3, 4)), (a, b)
