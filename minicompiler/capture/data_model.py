@@ -133,7 +133,8 @@ def binary(ev: E, symbol: str, a: Value, b: Value, inplace: bool = False) -> Val
         if compares:
             in_graph = isinstance(other, Tensor | Const) and constant(other) is not None
         else:
-            unknown = not isinstance(other, Sequence) and not has_operator(other, name)
+            known = [type_lookup(other.cls, f"__{n}__") is not MISSING for n in (name, f"r{name}")]
+            unknown = not isinstance(other, Sequence) and not any(known)
             in_graph = isinstance(other, Tensor | Const) or unknown
         if in_graph:
             own = inplace and isinstance(a, Tensor) and hasattr(torch.Tensor, f"__i{name}__")
@@ -177,10 +178,6 @@ def first_answer(ev: E, tries: list[tuple[Value, str, Value]]) -> Value | None:
         if found is not None and found.real is not NotImplemented:
             return found
     return None
-
-
-def has_operator(v: Value, name: str) -> bool:
-    return any(type_lookup(v.cls, f"__{n}__") is not MISSING for n in (name, f"r{name}"))
 
 
 def python_of(ev: E, v: Value) -> Any:

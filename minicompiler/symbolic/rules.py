@@ -36,6 +36,9 @@ def like(x: Tensor, dtype: torch.dtype | None = None) -> Tensor:
     return out
 
 
+LIKE = "hardtanh _prelu_kernel zeros_like ones_like full_like".split()
+
+
 # --- pointwise -----------------------------------------------------------------------------------
 
 
@@ -87,7 +90,7 @@ def dropout(device, x, p, train):
 
 RULES |= {
     **dict.fromkeys(("relu", "hardswish"), lambda device, x: loop(x.dtype, x)),
-    **dict.fromkeys(("hardtanh", "_prelu_kernel"), lambda device, x, *_: like(x)),
+    **dict.fromkeys(LIKE, lambda on, /, x, *_, **how: call(aten.empty_like.default, x, **how)),
     **dict.fromkeys(("hardtanh_backward", "hardswish_backward"), gradient),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor", "logical_not"), logical),
     **dict.fromkeys(("rrelu_with_noise", "_logcumsumexp"), packed),

@@ -15,8 +15,8 @@ from pathlib import Path
 
 COMPILER = {
     "root": 480,
-    "capture": 5348,
-    "symbolic": 1168,
+    "capture": 5347,
+    "symbolic": 1169,
     "aot": 1183,
     "decompositions": 700,
     "ir": 892,

@@ -582,3 +582,10 @@ def with_gradient(name: str, f: Any, args: list[Any]) -> None:
         return [o.detach() for o in outs], [g for g in grads if g is not None]
 
     compare(run, *args)
+
+
+@pytest.mark.parametrize("name", ["empty_like", "zeros_like", "ones_like", "full_like"])
+def test_what_is_empty_keeps_its_strides(name: str) -> None:
+    for stride in (0, 1, 2):
+        x = torch.ones(5).as_strided((0,), (stride,))
+        compare(getattr(torch, name), x, *[2.0] * (name == "full_like"))
