@@ -19,13 +19,13 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import torch
-from torch import Tensor
+from torch import Tensor, library
 
 from ..ir.evaluate import drawn
 
 aten = torch.ops.aten
 
-_LIBRARY: Any = torch.library.Library("minicompiler", "FRAGMENT")  # type: ignore[no-untyped-call]
+_LIBRARY: Any = library.Library("minicompiler", "FRAGMENT")  # type: ignore[no-untyped-call]
 _LIBRARY.define(
     "seeds(int n, *, Device device) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,)
 )

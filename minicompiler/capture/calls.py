@@ -133,9 +133,8 @@ def readable(ev: E, v: Value, real: Any) -> Any:
 def instantiate(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     cls = fn.real
     new = type_lookup(cls, "__new__")
-    abstract = bool(getattr(cls, "__abstractmethods__", None))
-    if abstract or hasattr(cls, "__del__") or isinstance(new, classmethod):
-        refuse(f"makes a {cls.__name__}, which has a __del__ or is abstract")
+    if isinstance(new, classmethod) or hasattr(cls, "__del__") or cls.__flags__ & 1 << 20:
+        refuse(f"makes a {cls.__name__}, which is abstract, or has a __del__ or an odd __new__")
     source = ev.class_source(fn, "__new__") if isinstance(new, staticmethod) else None
     function = ev.wrap(getattr(new, "__func__", new), field(source, "__func__"))
     made = call(ev, function, [fn, *args], kwargs)

@@ -361,10 +361,9 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
         raise Unbuildable(
             0, "a graph break where what super() reads is deleted, or shared by a closure"
         )
-    code = frame.code
+    code, live = frame.code, frame.code.live
     deleted = [i for i in code.instructions if i.opname == "DELETE_DEREF"]
-    late = any(i.argval in code.live[i.index + 1] for i in deleted)
-    if late or not code.live[frame.index].isdisjoint(unbound(frame)):
+    if any(i.argval in live[i.index + 1] for i in deleted) or live[frame.index] & unbound(frame):
         # behind the break they lie in a closure: reading them would raise another exception
         raise Unbuildable(0, "a graph break while a variable shared by a closure is unbound")
     layout = tuple(v is not NULL for v in frame.stack)

@@ -142,7 +142,6 @@ class Code:
     def live(self) -> list[frozenset[str]]:
         """Names of the function's own that may be read at or after each instruction."""
         none = frozenset[str]()
-        cells = {*self.code.co_cellvars}
         n = len(self.instructions)
         live, before = [none] * (n + 1), [none]
         while live != before:
@@ -153,7 +152,7 @@ class Code:
                 live[i] = none.union(*(live[j] for j in after))
                 names = inst.argval if isinstance(inst.argval, tuple) else (inst.argval,)
                 for does, name in reversed(list(zip(FAST.findall(inst.opname), names))):
-                    if (name in cells) != ("DEREF" in inst.opname):
+                    if (name in self.code.co_cellvars) != ("DEREF" in inst.opname):
                         continue  # 3.13 loads the cell itself; a variable of another function
                     live[i] = live[i] - {name} if does == "STORE" else live[i] | {name}
                 live[i] |= self.first

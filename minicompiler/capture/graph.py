@@ -21,7 +21,7 @@ from ..symbolic.fake import FakeMode
 from .facts import NUMBERS
 from .source import Source
 from .values import ABSENT, E, Const, Dict, List, Sequence, Slice, Tensor, Tuple, Value
-from .values import Unbuildable, calls_back, operators, constant, describe, python_value, refuse
+from .values import Unbuildable, calls_back, constant, describe, operators, python_value, refuse
 
 
 class Watching(FakeMode):  # type: ignore[no-untyped-call]

@@ -85,7 +85,7 @@ FOLDS = dict(
 class TritonWriter(Writer):
     """Writes the module of one kernel: a jitted function `NAME`, and `launch(*args)`."""
 
-    types, printed, library = TYPES, staticmethod(to_triton), "helpers."
+    types, printed, helpers = TYPES, staticmethod(to_triton), "helpers."
 
     def __init__(self, kernel: Kernel, plan: Plan) -> None:
         super().__init__(kernel, plan)

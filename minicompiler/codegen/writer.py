@@ -59,7 +59,7 @@ class Writer:
     from_memory: Callable[[str, Expr], Value]
     from_index: Callable[[Expr, Dtype], Value]
     default: Callable[..., Value]
-    library = ""  # what the functions of random numbers are attributes of
+    helpers = ""  # what the functions of random numbers are attributes of
     index: Index = ()  # those of the kernel's nodes, in the symbols of the text
     folded: Index = ()
 
@@ -146,5 +146,5 @@ class Writer:
 
     def random(self, kind: str, seed: Value, offset: Value) -> Value:
         dtype = torch.int64 if kind == "randint" else torch.float32
-        text = f"{self.library}random_{kind}({seed.text}, {offset.text})"
+        text = f"{self.helpers}random_{kind}({seed.text}, {offset.text})"
         return self.let(text, dtype, max(seed.depth, offset.depth))

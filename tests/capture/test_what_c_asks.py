@@ -7,6 +7,7 @@ the text of what it raises, is eager's.
 
 import copy
 import enum
+import functools
 import itertools
 import math  # noqa: F401
 import operator  # noqa: F401
@@ -67,6 +68,19 @@ class Texts(str, enum.Enum):
     __str__ = lambda self: self.value * N
 
 
+class Says:
+    __call__ = lambda self: str(N)
+
+
+class Partly(enum.Enum):  # methods need not be functions
+    X = 1
+    __str__ = functools.partialmethod(lambda self: str(N))  # type: ignore[assignment]
+    __format__ = functools.partialmethod(lambda self, spec: str(N))  # type: ignore[assignment]
+
+
+Partly.__repr__ = Says()  # type: ignore[assignment, method-assign]
+
+
 class Int(Special, int): ...
 
 
@@ -89,7 +103,7 @@ class Named(NamedTuple):
 
 
 SPECIAL = [Special(), Plain.X, Whole.X, Bits.X, Texts.X, Int(1), Str("a"), Float(1.0), Pair((1,))]
-SPECIAL += [Made, Named()]
+SPECIAL += [Made, Named(), Partly.X]
 BUILTIN = [deque([1, 2]), [1, 2], (1, 2), "ab", b"ab", range(3), {1: 2}, {1}, 5, 2.5, None, True]
 BUILTIN += [defaultdict(int), OrderedDict(), frozenset([1]), slice(1, 2), len, int, 1j, 2**70]
 OPERATIONS = {

@@ -7,6 +7,7 @@ import weakref
 
 import pytest
 import torch
+from torch import library as operators
 
 from minicompiler.settings import config, overriding
 from minicompiler.symbolic.expr import as_expr
@@ -321,7 +322,7 @@ def test_error_of_an_operator_is_eagers(planned):
 
 
 def test_error_of_a_python_operator_passes_through(planned):
-    with torch.library._scoped_library("minicompiler_test", "FRAGMENT") as library:
+    with operators._scoped_library("minicompiler_test", "FRAGMENT") as library:
         library.define("fails(Tensor x) -> Tensor")
 
         def fails(x):
@@ -407,7 +408,7 @@ def test_inputs_are_let_go_when_freed(planned):
     planned.launch("fill", FILL.format(n=4), writes=("buf0",))
     planned.free("a")
     alive = []
-    with torch.library._scoped_library("minicompiler_test", "FRAGMENT") as library:
+    with operators._scoped_library("minicompiler_test", "FRAGMENT") as library:
         library.define("look(Tensor x) -> Tensor")
         library.impl("look", lambda x: alive.append(seen() is not None) or x.clone(), "CPU")
         target = torch.ops.minicompiler_test.look.default

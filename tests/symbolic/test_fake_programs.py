@@ -8,6 +8,7 @@ from typing import Any, Callable
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import library as operators
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -360,12 +361,12 @@ def test_other_devices() -> None:
             x + mode.fake(torch.zeros(3, 4))
 
 
-@torch.library.custom_op("minicompiler_test::twice", mutates_args=())
+@operators.custom_op("minicompiler_test::twice", mutates_args=())
 def twice(x: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(x.numpy() * 2)
 
 
-@torch.library.custom_op("minicompiler_test::unknown", mutates_args=())
+@operators.custom_op("minicompiler_test::unknown", mutates_args=())
 def unknown(x: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(x.numpy() * 2)
 

@@ -46,8 +46,14 @@ def is_literal(real: object) -> bool:
 def operators(cls: type) -> set[str]:
     """The special methods of a class that the program has written, but for making objects."""
     found = [f for base in cls.__mro__ if not trusted(base.__module__) for f in vars(base).items()]
-    written = {n for n, f in found if type(f) is types.FunctionType and not trusted(f.__module__)}
-    return {n for n in written if n[:2] == "__" == n[-2:]} - {"__new__", "__init__"}
+    written = {n for n, f in found if n[:2] == "__" == n[-2:] and _written(f)}
+    return written - {"__new__", "__init__"}
+
+
+def _written(f: Any) -> bool:
+    """Methods need not be functions; an enum has copies of functions of its module."""
+    other = not is_fixed(f) and (callable(f) or hasattr(type(f), "__get__"))
+    return not trusted(f.__module__) if type(f) is types.FunctionType else other
 
 
 def calls_back(real: Any) -> bool:
