@@ -21,10 +21,8 @@ from .values import E, FALSE, NONE, TRUE, Tensor, Tuple, Value, const_bool, refu
 
 def with_gradients(ev: E, cls: Value, args: tuple[Value, ...]) -> Value:
     """`cls.apply(*args)`. Raises Unsupported where the methods do more than compute."""
-    graph, nodes = ev.graph, ev.graph.graph.nodes
     given = [a for a in args if isinstance(a, Tensor)]
-    old, operations = set(nodes), graph.operations
-    before = _writes(ev, given)
+    old, before = set(ev.graph.graph.nodes), _writes(ev, given)
     needs = Tuple([const_bool(isinstance(a, Tensor) and a.fake.requires_grad) for a in args])
     found = model.inlined(ev, polyfills.forward_and_backward, cls, needs, *args)
     out, *parts = model.unpack(ev, found)
@@ -32,7 +30,7 @@ def with_gradients(ev: E, cls: Value, args: tuple[Value, ...]) -> Value:
     outs = [out] if isinstance(out, Tensor) else model.unpack(ev, out)
     if _writes(ev, given) != before or len(grads) != len(args):
         refuse(f"the autograd.Function {cls.real.__name__} does more than compute")
-    made = [n for n in nodes if n not in old and n.op != "placeholder"]
+    made = _made(ev, old)
     cut = made.index(_node(tangents[0]))
     first, second = made[1:cut], made[cut + len(tangents) : -1]  # without the switches of no_grad
     wanted = [None if g is NONE else _node(g) for g, a in zip(grads, args) if isinstance(a, Tensor)]
@@ -44,8 +42,7 @@ def with_gradients(ev: E, cls: Value, args: tuple[Value, ...]) -> Value:
     backward = _cut(second, [*saved, *incoming], wanted + [None] * (len(inputs) - len(given)))
     fixed = [k for k, out in enumerate(outs) if out in constant]
     apply = _applied(cls.real.__name__, forward, backward, len(outs), fixed)
-    result = _instead(ev, made, operations, apply, inputs)
-    return result[0] if isinstance(out, Tensor) else Tuple(result)
+    return _instead(ev, made, apply, inputs, isinstance(out, Tensor))
 
 
 @rule(checkpoint)
@@ -54,15 +51,15 @@ def _checkpoint(
 ) -> Value:
     """Activation checkpointing: one node that calls it, on what `fn` made of the graph."""
     same_draws = rest.pop("preserve_rng_state", TRUE) is TRUE
-    given, nodes = [a for a in args if isinstance(a, Tensor)], ev.graph.graph.nodes
-    old, before, operations = set(nodes), _writes(ev, given), ev.graph.operations
+    given = [a for a in args if isinstance(a, Tensor)]
+    old, before = set(ev.graph.graph.nodes), _writes(ev, given)
     found = model.call(ev, fn, list(args), rest)
     if not torch.is_grad_enabled():
         return found
     reached = use_reentrant is FALSE or any(t.fake.requires_grad for t in given)
     if _writes(ev, given) != before or not reached or not isinstance(found, Tensor | Tuple):
         refuse("a checkpoint of more than computation, or of what needs no gradient")
-    made = [n for n in nodes if n not in old and n.op != "placeholder"]
+    made = _made(ev, old)
     inputs = [n for n in _read(made, []) if n not in made]
     outs = [found] if isinstance(found, Tensor) else model.unpack(ev, found)
     body = _cut(made, inputs, list(map(_node, outs)))
@@ -70,20 +67,23 @@ def _checkpoint(
     def apply(*tensors: Any) -> Any:
         return plainly(body.forward, *tensors, use_reentrant=False, preserve_rng_state=same_draws)
 
-    result = _instead(ev, made, operations, apply, inputs)
-    return result[0] if isinstance(found, Tensor) else Tuple(result)
+    return _instead(ev, made, apply, inputs, isinstance(found, Tensor))
 
 
 plainly = checkpoint.__wrapped__  # type: ignore[attr-defined]  # without torch._dynamo
 
 
-def _instead(ev: E, made: list[fx.Node], before: int, apply: Any, inputs: Any) -> list[Value]:
-    """The results of one node in the place of those made since there were `before` operations."""
+def _made(ev: E, old: set[fx.Node]) -> list[fx.Node]:
+    return [n for n in ev.graph.graph.nodes if n not in old and n.op != "placeholder"]
+
+
+def _instead(ev: E, made: list[fx.Node], apply: Any, inputs: list[fx.Node], one: bool) -> Value:
+    """The result of a node in the place of those made: a tuple, or the one tensor in it."""
     for node in reversed(made):
         ev.graph.graph.erase_node(node)
-    ev.graph.operations = before
     known = [ev.graph.known[id(n.meta["val"])] for n in inputs]
-    return model.unpack(ev, ev.graph.call(ev, apply, known))
+    result = model.unpack(ev, ev.graph.call(ev, apply, known))
+    return result[0] if one else Tuple(result)
 
 
 def _writes(ev: E, given: list[Tensor]) -> tuple[int, int]:

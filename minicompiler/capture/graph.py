@@ -80,7 +80,8 @@ class CapturedGraph:
             raise
         except Exception as error:
             # Eager reaches the same error at the same place, once the instruction runs for real.
-            refuse(f"{name_of(target)} raises {type(error).__name__}: {error}")
+            name = getattr(target, "__name__", target)
+            refuse(f"{name} raises {type(error).__name__}: {error}")
         for made in self.uncounted:
             if version(made.fake) > 0:
                 raise Unbuildable(made.born, "writes through .data")
@@ -144,10 +145,6 @@ PLAIN: Any = lambda value: value.item() if isinstance(value, NUMBERS) else value
 def version(t: torch.Tensor) -> int:
     """How often it was written; inference tensors do not tell."""
     return -1 if t.is_inference() else t._version
-
-
-def name_of(target: Any) -> str:
-    return target if isinstance(target, str) else getattr(target, "__name__", repr(target))
 
 
 def has_tensor(out: Any) -> bool:
