@@ -19,9 +19,10 @@ import torch
 from . import data_model as model
 from .frame_hook import MISSING, type_lookup
 from .calls import PURE, RULES, rule
+from .source import builtin_of
 from .values import E, FALSE, NONE, TRUE, Const, Dict, Lazy, List, Sequence, Set, Tuple, Value, View
 from .values import calls_back, const_bool, constant, key_of, keyed, python_value, refuse
-from .values.containers import ITEMS, KEYS, VALUES, dict_type
+from .values.containers import ITEMS, KEYS, VALUES
 
 NO, NOT_IMPLEMENTED = NotImplemented, Const(NotImplemented)
 
@@ -113,7 +114,7 @@ for _symbol, (_name, _) in model.COMPARE.items():
 def compared(ev: E, self: Any) -> Any:
     if isinstance(self, Dict):
         self.list_all(ev)
-        return dict_type(self.cls)((k, Compared(ev, v)) for k, (_, v) in self.items.items())
+        return builtin_of(self.cls)((k, Compared(ev, v)) for k, (_, v) in self.items.items())
     return type(_contents(self))(Compared(ev, i) for i in self.contents)
 
 
@@ -248,7 +249,7 @@ def _dict_pop(ev: E, self: Dict, key: Value, default: Value | None = None) -> Va
 
 @rule(dict.popitem, OrderedDict.popitem)
 def _popitem(ev: E, self: Dict, last: Value = TRUE) -> Value:
-    keys = self.keys(ev) or model.attempt(ev, dict_type(self.cls)().popitem)
+    keys = self.keys(ev) or model.attempt(ev, builtin_of(self.cls)().popitem)
     key = keys[-1 if model.truth(ev, last) else 0]
     return Tuple([key, _dict_pop(ev, self, key)])
 

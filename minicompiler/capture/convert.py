@@ -30,7 +30,7 @@ from .facts import AMBIENT, overlaps
 from .frame import BreakHere, Frame, Handled
 from .graph import version
 from .guards import GuardSet, vector_of
-from .resume import LANDINGS, Entry, after, cells, enter
+from .resume import Entry, after, cells, enter
 from .source import Cell as CellSource, Const as ConstSource, Local
 from .values import NULL, Dict, Lazy, Obj, Raised, Tensor, Unbuildable, Value, describe, trusted
 
@@ -42,7 +42,6 @@ COMPILED_PARTS += ("minicompiler.api",)  # calls a compiled module
 # A module is captured as part of what calls it, or by its own `forward`.
 for _call in (torch.nn.Module._wrapped_call_impl, torch.nn.Module._call_impl):
     frame_hook.skip(_call.__code__)
-REFUSED_FLAGS = 0x20 | 0x80 | 0x100 | 0x200  # generators and coroutines
 
 
 @dataclass(frozen=True)
@@ -51,15 +50,6 @@ class Skip:
 
     reason: str
     guards: GuardSet | None = None
-
-
-@dataclass
-class Attempt:
-    """The plan for the next evaluation: where to break, and why."""
-
-    break_at: int | None = None
-    reason: str = ""
-    where: str = ""
 
 
 def convert(
@@ -72,18 +62,14 @@ def convert(
 ) -> Compiled | Skip:
     """Evaluate the frame symbolically; where that is not possible, again up to the break.
     `strict` lets the compiler's own errors through."""
-    if code in LANDINGS:
-        return Skip("runs eagerly up to the next graph")
-    if code.co_flags & REFUSED_FLAGS:
-        return Skip("generators and coroutines run eagerly")
     module = f_globals.get("__name__")
     if trusted(module) and not str(module).startswith(COMPILED_PARTS):
         return Skip(f"code of {module} runs eagerly unless it is called by compiled code")
-    attempt = Attempt()
+    break_at, why = None, Unsupported("")
     while True:
         guards = GuardSet(vector_of(code), f_globals)
         guards.add_ambient()
-        ev = Evaluation(guards, f_globals, attempt.break_at)
+        ev = Evaluation(guards, f_globals, break_at)
         frame = outermost(ev, code, args)
         if frame.code.hidden:
             return Skip("a comprehension hides a variable that closures share")
@@ -91,16 +77,15 @@ def convert(
             found: Value | None = None
             with suppress(BreakHere):
                 found = frame.enter()
-            return finish(ev, frame, found, attempt, compile_graph)
+            return finish(ev, frame, found, why, compile_graph)
         except Raised as raised:
             name = raised.value.cls.__name__
-            why = Unsupported(f"raises {name}{message_of(raised.value)}")
             where, at = raised.where or frame.where(), raised.step
+            why = Unsupported(f"raises {name}{message_of(raised.value)}", where=where)
             if not ev.graph.operations:
                 return skip(why.reason, guards, frame)
         except Unsupported as error:  # its traceback would keep the arguments alive
-            why = Unsupported(error.reason, error.hint or "")
-            where = error.where or frame.where()
+            why = Unsupported(error.reason, error.hint, error.where or frame.where())
             at = error.step if isinstance(error, Unbuildable) else ev.at
         except RecursionError:
             return Skip("evaluation nests too deeply")
@@ -113,17 +98,17 @@ def convert(
             for held in (ev.memo.clear, ev.kept.clear, ev.generators.clear):
                 held()  # cycles lead there: what the program lets go of would live on
         if fullgraph:
-            raise Unsupported(why.reason, why.hint or "", where)
+            raise why
         if ev.differentiates_twice:
-            report.current().reason(f"a gradient of a gradient: {why.reason}\n  at {where}")
+            report.current().reason(f"a gradient of a gradient: {why.reason}\n  at {why.where}")
             return all_in_python(ev, code)
         if not {"locals", "vars", "dir", "eval", "exec"}.isdisjoint(code.co_names):
             return Skip(f"{why.reason}; the frame looks at its own variables")
         step = break_step(frame, at)
-        again = attempt.break_at is not None and step >= attempt.break_at
+        again = break_at is not None and step >= break_at
         if step == 0 or again or not beyond_head(frame, step):
             return skip(why.reason, guards, frame)
-        attempt = Attempt(step, why.reason, where)
+        break_at = step
 
 
 def message_of(exception: Obj) -> str:
@@ -136,7 +121,7 @@ def outermost(ev: Evaluation, code: CodeType, args: tuple[Any, ...]) -> Frame:
     """The frame itself. Arguments are read, and guarded, only when it uses them."""
     names = parameters(code)
     cells = zip(code.co_freevars, args[len(names) :])
-    free = tuple(ev.wrap_cell(cell, CellSource(name)) for name, cell in cells)
+    free: Any = tuple(ev.wrap(cell, CellSource(name)) for name, cell in cells)
     frame = Frame(ev, code, ev.globals_of(ev.f_globals, None), free)
     frame.locals = {n: Lazy(a, Local(n)) for n, a in zip(names, args)}
     return frame
@@ -172,9 +157,9 @@ def beyond_head(frame: Frame, step: int) -> bool:
 
 
 def finish(
-    ev: Evaluation, frame: Frame, found: Value | None, attempt: Attempt, compile_graph: CompileGraph
+    ev: Evaluation, frame: Frame, found: Value | None, why: Unsupported, compile_graph: CompileGraph
 ) -> Compiled | Skip:
-    """Write the replacement: returns `found`, or breaks where the frame stands."""
+    """Write the replacement: returns `found`, or breaks where the frame stands, and says why."""
     record = report.current()
     code = frame.code.code
     for generator in ev.generators:
@@ -192,7 +177,7 @@ def finish(
         text.after.append(f"return {result}")
     else:
         if not worth and not handles_tensors(frame):
-            return Skip(attempt.reason)
+            return Skip(why.reason)
         write_break(ev, frame, text)
     leave_ambient(ev)
     set_ambient_back(ev)  # compiled under what it will find
@@ -204,7 +189,7 @@ def finish(
     record.count("frames")
     if found is None:
         record.count("breaks")
-        record.reason(f"{attempt.reason}\n  at {attempt.where}")
+        record.reason(f"{why.reason}\n  at {why.where}")
     numbers = [repr(v) for v in text.namespace.values() if type(v) in (float, complex)]
     artefact = (replacement.text, text.graph, *numbers)
     return Compiled(ev.guards, replacement, artefact, text.binding)
@@ -368,7 +353,7 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
         raise Unbuildable(0, "a graph break while a variable shared by a closure is unbound")
     layout = tuple(v is not NULL for v in frame.stack)
     entry = entered(frame, inst.index, layout)
-    landing = enter(entry, exits(frame, entry), ev.f_globals, f"_eager_{inst.index}")
+    landing = enter(entry, exits(frame, entry), ev.f_globals)
     stack = [text.value(v) for v in frame.stack if v is not NULL]
     passed = [text.value(frame.locals[n]) for n in entry.live]
     closure = [text.value(frame.cells[n]) for n in cells(frame.code.code)]

@@ -9,11 +9,11 @@ direct calls such as `list.append(x, 1)` all take the same way.
 
 import operator
 from abc import ABCMeta, get_cache_token
-from collections import OrderedDict, abc, deque
+from collections import abc, deque
 from collections.abc import Callable
 from contextlib import nullcontext
 from enum import EnumType
-from types import FunctionType, UnionType
+from types import FunctionType, MappingProxyType, UnionType
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ from ..errors import Unsupported
 from . import attributes
 from .facts import ARRAY, numpy, signature
 from .frame_hook import MISSING, type_lookup
+from .source import CONTAINERS, builtin_of
 from .values import ABSENT, E, NONE, Const, Dict, Generator, Iterator, Method, Obj, Raised, Sequence
 from .values import Set, Slice, Tensor, Tuple, Value, View, const_bool, constant, describe, is_fixed
 from .values import TRUE, calls_back, new_exception, operators, python_value, refuse, trusted
@@ -97,7 +98,7 @@ def attempt(ev: E, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def fold(ev: E, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
     """Run a pure function on constants now, if it can run no code of the program's."""
-    own = isinstance(fn, attributes.METHOD_DESCRIPTORS) and not isinstance(args[0], (*BASES, dict))
+    own = isinstance(fn, attributes.METHOD_DESCRIPTORS) and not isinstance(args[0], CONTAINERS)
     if any(map(calls_back, (*args[own:], *kwargs.values()))):
         refuse(f"{getattr(fn, '__name__', fn)} of what has special methods of its own")
     return run(ev, fn, *args, **kwargs)
@@ -304,13 +305,12 @@ def native_iter(ev: E, v: Value, way: Any = iter) -> Value:
             return v.shown(ev, item)
         return item if isinstance(item, Value) else Const(item)
 
-    kind = next((b for b in BASES if issubclass(v.cls, b)), dict)
-    made = Iterator(type(way(items if isinstance(v, Const) else kind())), next_item, v)
+    base: Any = builtin_of(of.cls)
+    empty = items if isinstance(v, Const) else {} if base is MappingProxyType else base()
+    shown = getattr(empty, v.kind)() if isinstance(v, View) else empty
+    made = Iterator(type(way(shown)), next_item, v)
     made.way = way
     return made
-
-
-BASES: Any = (tuple, list, deque, set, frozenset, OrderedDict)
 
 
 def next_(ev: E, it: Value) -> Value | None:

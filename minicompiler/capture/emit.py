@@ -24,11 +24,10 @@ from .calls import POLYFILLS
 from .facts import ARRAY
 from .frame_hook import own_dict, type_lookup
 from .side_effects import Call
-from .source import Const as ConstSource, Source
+from .source import Const as ConstSource, Source, builtin_of
 from .values import ABSENT, E, Cell, Const, Dict, Function, Generator, Iterator, Lazy, List, Method
 from .values import Obj, Set, Slice, Stepped, Tensor, Tuple, Unbuildable, Value, View, constant
 from .values import describe, is_literal, refuse
-from .values.containers import dict_type
 
 
 def skipped(it: Any, n: int) -> Any:
@@ -187,11 +186,11 @@ def build_dict(t: Text, v: Dict) -> Built:
     if v.cls is MappingProxyType:
         refuse("a mappingproxy leaves the graph")
     cls = t.const(v.cls)
-    setter = f"{t.const(dict_type(v.cls))}.__setitem__"
+    setter = f"{t.const(builtin_of(v.cls))}.__setitem__"
     fill = [f"{setter}({{}}, {k}, {x})" for k, x in pairs]
     if v.cls is defaultdict:
         return f"{cls}({t.value(v.fields['default_factory'])})", "", fill
-    made = f"{t.const(dict_type(v.cls))}.__new__({cls})"
+    made = f"{t.const(builtin_of(v.cls))}.__new__({cls})"
     slots = [set_slot(t, "{}", name, value) for name, value in v.fields.items()]
     return made, "", fill + slots
 
@@ -317,7 +316,7 @@ def replay(t: Text, of: Obj | Call) -> None:
         t.after.append(f"{content} = {t.value(of.content)}" if of.content else f"del {content}")
     elif isinstance(of, List | Set) and of.changed:
         items = t.items(of.items.values() if isinstance(of, Set) else of.contents)
-        base = next(b for b in (list, deque, set) if issubclass(of.cls, b))
+        base = builtin_of(of.cls)
         fill = f"{t.const(base)}.{'update' if base is set else 'extend'}({name}, ({items}))"
         t.after += [f"{t.const(base)}.clear({name})", fill]
     t.after += [set_slot(t, name, field, of.fields[field]) for field in of.written]
@@ -336,7 +335,7 @@ def rebuild(kind: Any, of: Any, items: dict[Any, Any]) -> None:
 
 def replay_dict(t: Text, of: Dict) -> None:
     owner = of.owner if of.owner and not isinstance(of.owner.real, ModuleType) else None
-    name, kind = t.value(owner or of), t.const(dict_type(of.cls))
+    name, kind = t.value(owner or of), t.const(builtin_of(of.cls))
     if of.changed:
         space = f"{t.const(own_dict)}({name})" if owner else name
         pairs = ", ".join(f"{k}: {x}" for k, x in t.pairs(of))

@@ -12,7 +12,7 @@ import builtins
 from collections import deque
 from enum import Enum
 from types import CellType, FunctionType, MappingProxyType, MethodType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import torch
 
@@ -23,14 +23,14 @@ from .frame import Frame
 from .frame_hook import MISSING, trust, type_lookup
 from .graph import CapturedGraph
 from .side_effects import Call, Effects
-from .source import ClassAttr, Item, ItemAs, Source, TypeOf, field
+from .source import ClassAttr, ItemAs, Source, TypeOf, builtin_of, field, item
 from .values import ABSENT, FALSE, FIXED, NONE, TRUE, Cell, Const, Dict, Function, Generator, Lazy
 from .values import List, Method, Obj, Raised, Set, Slice, Tuple, Value, is_fixed, is_literal
 from .values import new_exception, refuse, trusted
 
 # What a trusted module defines under a name and does not change.
 AS_THEY_ARE = (*FIXED, FunctionType, torch.dtype, torch.layout, torch.memory_format)
-SLICE_PARTS = ("start", "stop", "step")
+IMMUTABLE = (FunctionType, MethodType, slice, tuple, torch.Size)
 SINGLETONS = {None: NONE, True: TRUE, False: FALSE}
 
 
@@ -104,24 +104,24 @@ class Evaluation:
         return self.wrap(real, None)
 
     def _wrap_new(self, real: Any, source: Source | None) -> Value:
-        if isinstance(real, torch.Tensor):
-            if source is None:
-                source = sources.Const(real)
-            self.assume("TENSOR", source, real)
-            return self.graph.input(real, source)
         cls = type(real)
         if cls is ARRAY and source is None:
             return Const(real)
-        if is_fixed(real) or cls in (FunctionType, MethodType):
-            if source is not None:
-                self.assume(*identity(real, source))
-            return self._wrap_callable(real, source)
-        if cls is type(slice(0)):
-            return Slice([self.wrap(getattr(real, n), field(source, n)) for n in SLICE_PARTS])
-        if source is None and cls not in (tuple, torch.Size):
-            source = sources.Const(real)  # mutable: reached by reference, its contents guarded
+        if source is None and not is_fixed(real) and cls not in IMMUTABLE:
+            source = sources.Const(real)  # reached by reference, its contents guarded
         if source is not None:
-            self.assume("TYPE", source, cls)
+            self.assume(*identity(real, source))
+        if isinstance(real, torch.Tensor):
+            return self.graph.input(real, cast(Source, source))
+        if isinstance(real, FunctionType):
+            return Function.of(self, real, source)
+        if isinstance(real, MethodType):
+            function = self.wrap(real.__func__, field(source, "__func__"))
+            of = self.wrap(real.__self__, field(source, "__self__"))
+            return Method(function, of).outside(real, source)
+        if isinstance(real, slice):
+            parts = ("start", "stop", "step")
+            return Slice([self.wrap(getattr(real, n), field(source, n)) for n in parts])
         if isinstance(real, tuple | list | deque):
             return self._wrap_sequence(real, source)
         if isinstance(real, dict | MappingProxyType):
@@ -133,36 +133,17 @@ class Evaluation:
                 self.assume("EQUALS", source, real)
             python = real if all(map(is_literal, real)) else None
             return Set([self.wrap(i, None) for i in real], cls, python).outside(real, source)
-        if cls is CellType:
-            return Cell(real, source)
-        return Obj(cls, real, source)
-
-    def _wrap_callable(self, real: Any, source: Source | None) -> Value:
-        if isinstance(real, FunctionType):
-            return Function.of(self, real, source)
-        if isinstance(real, MethodType):
-            function = self.wrap(real.__func__, field(source, "__func__"))
-            of = self.wrap(real.__self__, field(source, "__self__"))
-            return Method(function, of).outside(real, source)
-        return Obj(type(real), real, source)
+        return Cell(real, source) if cls is CellType else Obj(cls, real, source)
 
     def _wrap_sequence(self, real: Any, source: Source | None) -> Value:
-        cls = type(real)
-        base = next(b for b in (tuple, list, deque) if isinstance(real, b))
+        cls, base = type(real), builtin_of(type(real))
         items = list(base.__iter__(real))
         if source is not None:
             self.assume("LENGTH", source, len(items))
-        plain = cls in (tuple, list, deque)
-        lazy = []
-        for i, item in enumerate(items):
-            at = None if source is None else Item(source, i) if plain else ItemAs(source, i, base)
-            lazy.append(Lazy(item, at))
+        lazy = [Lazy(x, source and item(source, i, cls)) for i, x in enumerate(items)]
         if base is tuple:
             return Tuple(lazy, cls).outside(real, source)
         return List(deque(lazy, getattr(real, "maxlen", None)), cls).outside(real, source)
-
-    def wrap_cell(self, real: Any, source: Source | None) -> Any:
-        return self.wrap(real, source if source is not None else sources.Const(real))
 
     # ---------------------------------------------------------------- dictionaries from outside
     def globals_of(self, real: dict[str, Any], source: Source | None) -> Dict:
@@ -203,15 +184,12 @@ class Evaluation:
             if position is None:
                 refuse("a dictionary look-up by an object")
             return ItemAs(source, sources.DictKey(source, position), dict)
-        plain = of.cls in (dict, MappingProxyType)
-        return Item(source, raw) if plain else ItemAs(source, raw, dict)
+        return item(source, raw, of.cls)
 
     def lazy_key(self, of: Dict, raw: Any, position: int) -> Value | Lazy:
         """DICT_KEYS guards literal keys by value; an object is reached by its position."""
-        if is_literal(raw):
-            return Const(raw)
-        if of.source is None or is_fixed(raw):
-            return Lazy(raw, None)
+        if of.source is None or is_literal(raw) or is_fixed(raw):
+            return self.wrap(raw, None)
         return Lazy(raw, sources.DictKey(of.source, position))
 
     # ---------------------------------------------------------------- making values
@@ -257,5 +235,7 @@ class Evaluation:
 
 def identity(real: Any, source: Source) -> tuple[str, Source, Any]:
     """The guard that says which object this is, as far as evaluation takes it for known."""
+    if isinstance(real, torch.Tensor):
+        return "TENSOR", source, real
     known = is_fixed(real) or isinstance(real, FunctionType)
     return ("ID", source, real) if known else ("TYPE", source, type(real))

@@ -11,7 +11,6 @@ import itertools
 import struct
 import sys
 import types
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -23,6 +22,7 @@ from torch.utils._device import DeviceContext
 from ..errors import Unsupported
 from .frame_hook import MISSING, patched
 from .source import Source, keys_of
+from .source import builtin_of as builtin_of
 
 
 # ---------------------------------------------------------------- objects and constants
@@ -232,14 +232,6 @@ AMBIENT = {
 
 
 # ---------------------------------------------------------------- what checks call
-BUILTIN_CONTAINERS = (dict, list, tuple, set, frozenset, deque, str, bytes, types.MappingProxyType)
-
-
-def builtin_of(cls: type) -> Any:
-    """The builtin container that a class is or derives from; None for others."""
-    return next((b for b in BUILTIN_CONTAINERS if issubclass(cls, b)), None)
-
-
 @functools.cache
 def of_builtin(name: str) -> Callable[..., Any]:
     """A method as the builtin container has it, whatever a subclass says."""

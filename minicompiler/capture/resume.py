@@ -24,8 +24,6 @@ from . import frame_hook
 from .decode import VERSION, Code, Instruction, decode
 
 IF_TRUE = "POP_JUMP_FORWARD_IF_TRUE" if VERSION < (3, 12) else "POP_JUMP_IF_TRUE"
-# Code objects made here that run eagerly by design.
-LANDINGS: set[CodeType] = set()
 FAST_ONE = re.compile("(?:LOAD|STORE)_FAST(?:_BORROW)?")
 VALUE, NULL_SLOT = True, False
 Layout = tuple[bool, ...]  # what each stack slot holds, bottom first
@@ -69,9 +67,9 @@ def call(function: Iterable[Instr], arguments: list[Instr], n: int) -> Iterable[
     yield Instr("CALL", n)
 
 
-def enter(entry: Entry, exits: dict[int, Entry], space: dict[str, Any], suffix: str) -> CodeType:
+def enter(entry: Entry, exits: dict[int, Entry] | None, space: dict[str, Any]) -> CodeType:
     """The code of a function that starts at `entry`. With `exits` (index -> entry of the resume
-    function that goes on from there) it is a landing, else a resume function."""
+    function that goes on from there) it is a landing and runs eagerly, else a resume function."""
     code, decoded = entry.code, decode(entry.code)
     original = Bytecode.from_code(code, conserve_exception_block_stackdepth=True)
     stack = [f"stack_{i}" for i in range(sum(entry.layout))]
@@ -85,15 +83,16 @@ def enter(entry: Entry, exits: dict[int, Entry], space: dict[str, Any], suffix: 
     made.flags = original.flags & ~(CompilerFlags.VARARGS | CompilerFlags.VARKEYWORDS)
     target, start = Label(), Label()
     made.extend(_head(entry, stack, target, start))
-    tails: dict[int, Label] = {index: Label() for index in exits}
-    made.extend(_body(original, decoded, entry, target, tails, rewrite=bool(exits)))
+    behind = exits or {}
+    tails = {index: Label() for index in behind}
+    made.extend(_body(original, decoded, entry, target, tails))
     for index, label in tails.items():
         made.append(label)
-        made.extend(_tail(exits[index], space))
+        made.extend(_tail(behind[index], space))
     result = made.to_code(compute_exception_stack_depths=False)  # as CPython computed them
-    result = result.replace(co_qualname=f"{code.co_qualname}{suffix}")
-    if exits or suffix.startswith("_eager"):
-        LANDINGS.add(result)
+    kind = "resume" if exits is None else "eager"
+    result = result.replace(co_qualname=f"{code.co_qualname}_{kind}_{entry.index}")
+    if exits is not None:
         frame_hook.skip(result)
     return result
 
@@ -112,12 +111,7 @@ def _head(entry: Entry, stack: list[str], target: Label, start: Label) -> Iterab
 
 
 def _body(
-    original: Bytecode,
-    code: Code,
-    entry: Entry,
-    target: Label,
-    tails: dict[int, Label],
-    rewrite: bool,
+    original: Bytecode, code: Code, entry: Entry, target: Label, tails: dict[int, Label]
 ) -> Iterable[Any]:
     """The original instructions: entered at `target`, left at the `tails`."""
     entry_raw = code.instructions[entry.index].raw
@@ -143,7 +137,7 @@ def _body(
             if raw in leave:
                 yield from [Instr("LOAD_CONST", True), Instr(IF_TRUE, leave[raw])]
             parts = [_closed(part, code.code.co_cellvars) for part in _apart(item)]
-            if rewrite and raw == entry_raw:
+            if tails and raw == entry_raw:
                 parts[:1] = _without_method(parts[0])
             yield from parts
         else:
@@ -179,7 +173,7 @@ def _without_method(item: Instr) -> Iterable[Instr]:
 
 def _tail(entry: Entry, space: dict[str, Any]) -> Iterable[Instr]:
     """Hand stack and locals to the resume function and return what it returns."""
-    code = enter(entry, {}, space, f"_resume_{entry.index}")
+    code = enter(entry, None, space)
     names = []
     for i, slot in reversed(list(enumerate(entry.layout))):
         yield Instr("STORE_FAST", f"left_{i}")  # a NULL, too, leaves the stack this way

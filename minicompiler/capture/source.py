@@ -10,7 +10,7 @@ path names the mechanism that answered (own `__dict__`, slot, class lookup, item
 guards on the types along it make sure that the same mechanism answers again.
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -94,11 +94,18 @@ class Source:
 
 
 # ---------------------------------------------------------------- readers that no class can fool
-def item_as(container: Any, key: object, kind: type) -> object:
+CONTAINERS = (OrderedDict, dict, list, tuple, set, frozenset, deque, str, bytes, MappingProxyType)
+
+
+def builtin_of(cls: type) -> Any:
+    """The builtin container that a class is or derives from; None for others."""
+    return next((b for b in CONTAINERS if issubclass(cls, b)), None)
+
+
+def item_as(container: Any, key: object, kind: Any) -> object:
     """`container[key]` as the builtin type has it; for dicts without `__missing__`."""
-    if kind is not dict:
-        reader: Any = kind
-        return reader.__getitem__(container, key)
+    if not issubclass(kind, dict):
+        return kind.__getitem__(container, key)
     found = dict.get(container, key, MISSING)
     if found is MISSING:
         raise KeyError(key)
@@ -107,10 +114,8 @@ def item_as(container: Any, key: object, kind: type) -> object:
 
 def keys_of(container: Any) -> Iterator[Any]:
     """Keys in order, as the builtin type reads them; OrderedDict keeps an order of its own."""
-    for builtin in (OrderedDict, dict, MappingProxyType):
-        if issubclass(type(container), builtin):
-            return iter(builtin.__iter__(container))
-    raise TypeError(f"{type(container).__name__} has no keys")
+    found: Iterator[Any] = builtin_of(type(container)).__iter__(container)
+    return found
 
 
 def key_at(container: Any, position: int) -> object:
@@ -164,8 +169,8 @@ class Step(Source):
 
 
 class Item(Step):
-    """`of[key]` for an exact list, tuple, dict, mappingproxy or deque; key is a constant. In the
-    dictionaries of objects: attributes, submodules, parameters, buffers."""
+    """`of[key]` for an exact builtin container; key is a constant. In the dictionaries of objects:
+    attributes, submodules, parameters, buffers."""
 
     key: Any
     text = "{of}[{key}]"
@@ -195,7 +200,7 @@ def field(of: Source | None, name: str) -> Field | None:
 
 
 class Contents(Field):
-    """What a cell holds; raises while the variable is unbound. `of` is a Cell or `closure(...)`."""
+    """What a cell holds; raises while the variable is unbound. `of` leads to the cell itself."""
 
     name: str = "cell_contents"
 
@@ -220,9 +225,9 @@ class Slot(Step):
 
 
 class ItemAs(Step):
-    """An item of a subclass of a builtin container (OrderedDict, defaultdict, namedtuple, ...),
-    read as that builtin type reads it, for dicts without `__missing__` (which would insert).
-    Also one of a dict whose key is an object, which has itself a source."""
+    """An item of a subclass of a builtin container (defaultdict, namedtuple, ...), read as that
+    builtin type reads it, for dicts without `__missing__` (which would insert). Also one of a dict
+    whose key is an object, which has itself a source."""
 
     key: Any
     kind: Any  # the builtin type
@@ -276,6 +281,7 @@ class ClassDict(Step):
     shown = "{0.of!r}.__dict__"
 
 
-def closure(function: Source, index: int) -> Source:
-    """The index-th closure cell (itself) of a function object; see `Contents`."""
-    return Item(Field(function, "__closure__"), index)
+def item(of: Source, key: Any, cls: type) -> Source:
+    """`of[key]` as the builtin container has it that `cls`, the class of `of`, derives from."""
+    base = builtin_of(cls)
+    return Item(of, key) if cls is base else ItemAs(of, key, base)

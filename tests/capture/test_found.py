@@ -1838,3 +1838,11 @@ def test_a_graph_that_raises_has_asked_no_cache() -> None:
             f(torch.ones(2), torch.tensor([at])),
         )
         assert x.tolist() == y.tolist() and cache.cache_info() == same.cache_info()
+
+
+def test_iterators_over_views_have_their_classes() -> None:
+    def f(x: torch.Tensor, d: dict[str, int]) -> object:
+        return x + 1, [type(iter(way)) for way in (d, d.values(), d.items(), d.keys())]
+
+    for d in ({"a": 1}, collections.OrderedDict(a=1)):
+        assert minicompiler.compile(f)(torch.ones(1), d)[1] == f(torch.ones(1), d)[1]

@@ -367,7 +367,7 @@ def test_functions_cells_defaults_and_globals():
         ("ID", S.Field(V, "__code__"), f.__code__),
         ("EQUALS", default(V, 0), 1),
         ("EQUALS", kw_default(V, "k"), 2),
-        ("TYPE", S.Contents(S.closure(V, 0)), list),
+        ("TYPE", S.Contents(S.Item(S.Field(V, "__closure__"), 0)), list),
         ("LENGTH", S.Contents(S.Cell("c")), 1),
         ("ID", S.Item(S.Globals(), "g"), len),
         ("HAS_KEY", S.Globals(), ("len", False)),

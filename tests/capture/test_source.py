@@ -98,7 +98,7 @@ L = S.Local
         (default(L("v"), 0), with_defaults, [1], "L['v'].__defaults__[0]"),
         (kw_default(L("v"), "c"), with_defaults, [2], "L['v'].__kwdefaults__['c']"),
         (
-            S.Contents(S.closure(L("v"), 0)),
+            S.Contents(S.Item(S.Field(L("v"), "__closure__"), 0)),
             outer,
             [4],
             "L['v'].__closure__[0].cell_contents",

@@ -2,7 +2,7 @@
 
 # ruff: noqa: I001  (imports fill their lines)
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -216,10 +216,6 @@ class Dict(Obj):
 
 EMPTY: dict[Any, Any] = {}
 KEYS, VALUES, ITEMS = type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items())
-
-
-def dict_type(cls: type) -> Any:
-    return next(b for b in (OrderedDict, dict) if issubclass(cls, b))
 
 
 class View(Obj):

@@ -3,11 +3,11 @@
 import types
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, GeneratorType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..facts import is_empty
-from ..source import Contents, Field, Source, field
-from ..source import closure as closure_source
+from ..source import Const as ConstSource
+from ..source import Contents, Field, Item, Source, field
 from .base import ABSENT, NONE, E, Obj, Value
 from .containers import Dict
 
@@ -62,7 +62,8 @@ class Function(Obj):
         made.defaults = ev.wrap(real.__defaults__, field(source, "__defaults__"))
         made.kwdefaults = ev.wrap(real.__kwdefaults__, field(source, "__kwdefaults__"))
         for i, cell in enumerate(real.__closure__ or ()):
-            made.closure += (ev.wrap_cell(cell, source and closure_source(source, i)),)
+            at = source and Item(Field(source, "__closure__"), i)
+            made.closure += (cast(Cell, ev.wrap(cell, at or ConstSource(cell))),)
         return made
 
 
