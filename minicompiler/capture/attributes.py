@@ -22,14 +22,14 @@ def namespace(ev: E, v: Obj | Tensor) -> Dict | None:
     if v.attributes is None:
         if issubclass(v.cls, threading.local):
             refuse("what threading.local holds depends on the thread")
+        source = v.source and sources.OwnDict(v.source)
         if isinstance(v.real, ModuleType):
-            v.attributes = ev.globals_of(v.real.__dict__, v.source and sources.OwnDict(v.source))
+            v.attributes = ev.globals_of(v.real.__dict__, source)
         elif v.real is not ABSENT:
             try:
                 real = own_dict(v.real)
             except AttributeError:
                 return None
-            source = None if v.source is None else sources.OwnDict(v.source)
             v.attributes = ev.memo[id(real)] = Dict(dict, real, source)
             ev.kept.append(real)
         elif v.cls.__dictoffset__ != 0:
@@ -77,9 +77,8 @@ def getattr_(ev: E, v: Value, name: str) -> Value:
         found = overridden(ev, v, "__getattribute__", Const(name))
         return found or generic_attribute(ev, v, name)
     except Raised as raised:
-        found = None
-        if issubclass(raised.value.cls, AttributeError):
-            found = model.call_special(ev, v, "__getattr__", Const(name))
+        missing = issubclass(raised.value.cls, AttributeError)
+        found = model.call_special(ev, v, "__getattr__", Const(name)) if missing else None
         if found is None:
             raise
         return found

@@ -20,7 +20,7 @@ import torch
 
 from . import attributes, data_model as model, polyfills, source as sources
 from .attributes import generic_attribute, generic_delattr, generic_setattr
-from .calls import POLYFILLS, PURE, REFUSED_CALLS, RULES, fold, instantiate, readable, rule
+from .calls import POLYFILLS, PURE, RULES, fold, instantiate, readable, refused, rule
 from .frame_hook import MISSING, type_lookup
 from .side_effects import Call
 from .values import ABSENT, E, FALSE, NONE, NULL, TRUE, Const, Dict, Generator, Method, Obj, Raised
@@ -35,12 +35,11 @@ PURE |= {torch.cuda.is_available, torch._C._get_tracing_state}
 PURE |= {inspect.isfunction, inspect.isclass, inspect.ismodule}
 PURE |= {inspect.getmro, inspect.isgeneratorfunction, inspect.iscoroutinefunction}
 PURE |= {torch.Generator.device.__get__, int.from_bytes, str.maketrans, float.fromhex}
-REFUSED_CALLS |= dict.fromkeys((builtins.exec, builtins.eval), ("runs code from a string", ""))
-REFUSED_CALLS |= dict.fromkeys((builtins.globals, builtins.locals), ("takes a namespace", ""))
-REFUSED_CALLS |= {builtins.input: ("reads input", ""), builtins.open: ("opens a file", "")}
-REFUSED_CALLS |= {builtins.id: ("asks for the id of an object", ""), warnings.warn: ("warns", "")}
-REFUSED_CALLS |= {breakpoint: ("a breakpoint", "")}
-ZERO, EMPTY, NOT_IMPLEMENTED = Const(0), Const(""), Const(NotImplemented)
+rule(exec, eval)(refused("runs code from a string"))
+rule(globals, locals)(refused("takes a namespace"))
+rule(id)(refused("asks for the id of an object"))
+rule(warnings.warn)(refused("warns"))
+ZERO, NOT_IMPLEMENTED = Const(0), Const(NotImplemented)
 
 
 # ---------------------------------------------------------------- objects and attributes
@@ -93,7 +92,7 @@ EXCEPTIONS = [c for c in EXCEPTIONS if issubclass(c, BaseException) and "Group" 
 
 
 @rule(*(c.__init__ for c in EXCEPTIONS))  # type: ignore[misc]
-def _exception_init(ev: E, v: Obj, *args: Value, **kwargs: Value) -> None:
+def _exception_init(ev: E, v: Obj, /, *args: Value, **kwargs: Value) -> None:
     named = next((names for cls, names in NAMED_FIELDS.items() if issubclass(v.cls, cls)), ())
     if not v.is_new or not kwargs.keys() <= set(named):
         refuse(f"this way of calling {v.cls.__name__}.__init__")
@@ -105,21 +104,21 @@ NAMED_FIELDS[AttributeError] = ("name", "obj")
 
 
 _news = [c.__new__ for c in EXCEPTIONS]
-rule(*_news)(lambda ev, cls, *args, **kwargs: new_exception(cls.real, *args))
+rule(*_news)(lambda ev, cls, /, *args, **kwargs: new_exception(cls.real, *args))
 rule(BaseException.with_traceback)(lambda ev, v, tb: v)
 
 
-def _object_takes(method: str, other: str, ev: E, of: Value, *args: Value, **named: Value) -> Value:
+@rule(object.__new__, object.__init__, told=True)
+def _object_takes(function: Any, ev: E, of: Value, /, *args: Value, **named: Value) -> Value:
     """Arguments are for the other method, where the class has one of its own and not this one."""
-    cls = of.real if method == "__new__" else of.cls
-    own = [type_lookup(cls, name) is not getattr(object, name) for name in (method, other)]
-    if (args or named) and own != [False, True]:
-        refuse(f"{cls.__name__}.{method} takes no arguments")
-    return Obj(cls) if method == "__new__" else NONE
+    new = function is object.__new__
+    cls = of.real if new else of.cls
+    own = [type_lookup(cls, name) is not getattr(object, name) for name in ("__new__", "__init__")]
+    if (args or named) and own != [not new, new]:
+        refuse(f"{cls.__name__}.{function.__name__} takes no arguments")
+    return Obj(cls) if new else NONE
 
 
-rule(object.__new__)(functools.partial(_object_takes, "__new__", "__init__"))
-rule(object.__init__)(functools.partial(_object_takes, "__init__", "__new__"))
 rule(object.__eq__)(lambda ev, a, b: TRUE if model.identical(ev, a, b) else NOT_IMPLEMENTED)
 for _name in ("__lt__", "__le__", "__gt__", "__ge__"):
     rule(getattr(object, _name))(lambda ev, a, b: NOT_IMPLEMENTED)
@@ -143,7 +142,7 @@ def _super(ev: E, *args: Value | None) -> Value:
 
 
 @rule(functools.partial)
-def _partial(ev: E, function: Value, *args: Value, **kwargs: Value) -> Value:
+def _partial(ev: E, function: Value, /, *args: Value, **kwargs: Value) -> Value:
     made, named = Obj(functools.partial), Dict()
     if function.cls is functools.partial:
         parts = (attributes.getattr_(ev, function, n) for n in ("func", "args", "keywords"))
@@ -237,6 +236,7 @@ rule(bool)(lambda ev, v=FALSE: const_bool(model.truth(ev, v)))
 rule(abs)(lambda ev, v: model.unary(ev, abs, "__abs__", v))
 
 
+@rule(int, float, str, repr, hash, operator.index, told=True)
 def _ask(function: Any, ev: E, *args: Value, **kwargs: Value) -> Value:
     """Objects are asked through their classes, as by Python; what has no such method, and other
     ways of calling the function, Python itself is left to judge."""
@@ -246,8 +246,6 @@ def _ask(function: Any, ev: E, *args: Value, **kwargs: Value) -> Value:
     return found or fold(ev, function, list(args), kwargs)
 
 
-for _function_ in (int, float, str, repr, hash, operator.index):
-    rule(_function_)(functools.partial(_ask, _function_))
 _PLAIN = (list, tuple, torch.Size, dict, set, frozenset, type)
 PURE |= {*(kind.__repr__ for kind in _PLAIN), tuple.__hash__, frozenset.__hash__}
 rule(object.__str__)(lambda ev, v: RULES[repr](ev, v))
@@ -255,13 +253,10 @@ rule(object.__repr__)(lambda ev, v: refuse(f"the text of {describe(v)}, which na
 rule(object.__hash__)(lambda ev, v: refuse(f"the hash of {describe(v)}"))
 
 
+@rule(*(text for c in EXCEPTIONS for text in (c.__str__, c.__repr__)), told=True)
 def _exception_text(original: Any, ev: E, v: Obj) -> Value:
     made = v.cls.__new__(v.cls, *readable(ev, attributes.getattr_(ev, v, "args"), original))
     return model.fold(ev, original, made)
-
-
-for _slot in {text for c in EXCEPTIONS for text in (c.__str__, c.__repr__)}:
-    rule(_slot)(functools.partial(_exception_text, _slot))
 
 
 @rule(sum)
@@ -286,12 +281,13 @@ def _pow(ev: E, a: Value, b: Value, *mod: Value) -> Value:
     return fold(ev, pow, [a, b, *mod], {}) if mod else model.binary(ev, "**", a, b)
 
 
-rule(format)(lambda ev, v, spec=EMPTY: model.format_(ev, v, None, spec))
+rule(format)(model.format_)
 
 
 rule(str.join)(lambda ev, v, items: fold(ev, str.join, [v, Tuple(model.unpack(ev, items))], {}))
 
 
+@rule(inspect.signature, inspect.getfullargspec, told=True)
 def _signature(of: Any, ev: E, fn: Value) -> Value:
     """Of a method: its function's without `self`, whatever that is."""
     function = fn.function if isinstance(fn, Method) else fn
@@ -302,10 +298,6 @@ def _signature(of: Any, ev: E, fn: Value) -> Value:
                 python_value(v)
     bound = isinstance(fn, Method) and MethodType(function.real, fn)
     return model.fold(ev, of, bound or python_value(fn))
-
-
-for _of in (inspect.signature, inspect.getfullargspec):
-    rule(_of)(functools.partial(_signature, _of))
 
 
 rule(callable)(lambda ev, v: const_bool(type_lookup(v.cls, "__call__") is not MISSING))
@@ -323,7 +315,7 @@ def _reversed(ev: E, of: Value) -> Value:
         return model.call_special(ev, of, "__reversed__") or refuse(f"reverses {describe(of)}")
     if type_lookup(of.cls, "__getitem__") is MISSING:
         refuse(f"reverses {describe(of)}")
-    return model.inlined(ev, polyfills.reversed_, of)
+    return model.call_real(ev, polyfills.reversed_, of)
 
 
 # ---------------------------------------------------------------- generators and iterators
@@ -374,10 +366,11 @@ GIVEN: dict[str, Callable[[E, Value], Any]] = {
 }
 
 
-def _stepped(function: Any, takes: str, ev: E, *args: Value, **kwargs: Value) -> Value:
+@rule(*STEPPED, told=True)
+def _stepped(function: Any, ev: E, *args: Value, **kwargs: Value) -> Value:
     if function is itertools.accumulate and len(args) == 1 and "func" not in kwargs:
         args = (*args, ev.wrap(operator.add, None))
-    kinds = itertools.chain(takes, itertools.repeat(takes[-1]))
+    kinds = itertools.chain(STEPPED[function], itertools.repeat(STEPPED[function][-1]))
     given = [GIVEN[kind](ev, v) for kind, v in zip(kinds, args)]
     named = {n: GIVEN[NAMED.get(n, "c")](ev, v) for n, v in kwargs.items()}
     steps = model.attempt(ev, function, *given, **named)
@@ -397,8 +390,6 @@ def lifted(ev: E, found: Any) -> Value:
     return found if isinstance(found, Value) else ev.wrap(found, None)
 
 
-for _function_, _takes in STEPPED.items():
-    rule(_function_)(functools.partial(_stepped, _function_, _takes))
 _chained = RULES[itertools.chain.from_iterable]
 rule(vars(itertools.chain)["from_iterable"])(lambda ev, cls, items: _chained(ev, items))
 
@@ -419,17 +410,15 @@ def _throw(ev: E, it: Value, kind: Value, *rest: Value) -> Value:
 
 
 # ---------------------------------------------------------------- what has no effect we keep
-def _later(function: Any, checked: int, ev: E, *args: Value, **kwargs: Value) -> None:
+_LOGS = [getattr(logging.Logger, n) for n in "debug info warning error critical log".split()]
+
+
+@rule(print, *_LOGS, told=True)
+def _later(function: Any, ev: E, *args: Value, **kwargs: Value) -> None:
     if function is print:  # what it does not take, it raises now
         named = {name: python_value(v) for name, v in kwargs.items()}
         model.attempt(ev, print, *map(python_value, args), **named | {"file": io.StringIO()})
-    ev.effects.later(ev.wrap(function, None), args, kwargs, checked)
-
-
-rule(print)(functools.partial(_later, print, 0))
-for _level in "debug info warning error critical log".split():
-    _method = getattr(logging.Logger, _level)
-    rule(_method)(functools.partial(_later, _method, 1))
+    ev.effects.later(ev.wrap(function, None), args, kwargs, checked=function is not print)
 
 
 @rule(logging.Logger.isEnabledFor)

@@ -8,6 +8,7 @@ functions to inline, pure builtins to fold. What is none of these is refused.
 
 from collections.abc import Callable
 from enum import EnumType
+from functools import partial
 from types import BuiltinFunctionType, MethodWrapperType, ModuleType
 from typing import Any, TypeVar
 
@@ -17,26 +18,31 @@ from .facts import ARRAY
 from .frame_hook import MISSING, type_lookup
 from .source import field
 from .values import ABSENT, E, NONE, Const, Function, Generator, Iterator, Method, Tensor, Tuple
-from .values import Value, describe, is_literal, refuse
+from .values import Value, constant, describe, is_literal, refuse
 
 Rule = Callable[..., Value | None]
 R = TypeVar("R", bound=Rule)
 RULES: dict[Any, Rule] = {}  # the real callable -> rule(ev, *args, **kwargs)
 POLYFILLS: dict[Any, Callable[..., Any]] = {}  # the real callable -> Python code to inline instead
 PURE: set[Any] = set()  # builtins that may run while evaluating, given constants
-REFUSED_CALLS: dict[Any, tuple[str, str]] = {}  # the real callable -> reason, hint
 
 
-def rule(*functions: Any) -> Callable[[R], R]:
-    """Register the rule for one or several real callables; twice for one is a mistake."""
+def rule(*functions: Any, told: bool = False) -> Callable[[R], R]:
+    """Register the rule for one or several real callables; twice for one is a mistake. `told`: the
+    rule's first argument is the callable."""
 
     def register(made: R) -> R:
         for function in dict.fromkeys(functions):  # a type may inherit another's slot
             assert function not in RULES, function
-            RULES[function] = made
+            RULES[function] = partial(made, function) if told else made
         return made
 
     return register
+
+
+def refused(reason: str, hint: str = "") -> Rule:
+    """The rule for what no graph can hold."""
+    return lambda ev, /, *args, **kwargs: refuse(reason, hint)
 
 
 def found_in(table: Any, real: Any) -> bool:
@@ -58,8 +64,6 @@ def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value
         return apply(ev, real, args, kwargs)
     if found_in(POLYFILLS, real):
         return call(ev, ev.wrap(POLYFILLS[real], None), args, kwargs)
-    if found_in(REFUSED_CALLS, real):
-        refuse(*REFUSED_CALLS[real])
     from . import torch_calls
 
     if torch_calls.is_operator(real):
@@ -120,9 +124,10 @@ def fold(ev: E, real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value
 
 def readable(ev: E, v: Value, real: Any) -> Any:
     """`v` as a Python object that a pure function may read."""
-    found = model.python_of(ev, v)
+    model.read_all(ev, v)
+    found = constant(v)
     if found is ABSENT and isinstance(v, Iterator | Generator):
-        found = model.python_of(ev, Tuple(model.unpack(ev, v)))
+        return readable(ev, Tuple(model.unpack(ev, v)), real)
     if found is ABSENT:
         data = "the data of a tensor" if isinstance(v, Tensor) else describe(v)
         refuse(f"{getattr(real, '__name__', real)} of {data}")

@@ -28,9 +28,9 @@ NO, NOT_IMPLEMENTED = NotImplemented, Const(NotImplemented)
 
 
 # ---------------------------------------------------------------- making them
-rule(list.__new__)(lambda ev, cls, *args, **kwargs: List([], cls.real))
+rule(list.__new__)(lambda ev, cls, /, *args, **kwargs: List([], cls.real))
 rule(set.__new__)(lambda ev, cls, *args: Set([], cls.real))
-rule(dict.__new__)(lambda ev, cls, *args, **kwargs: Dict(cls.real))
+rule(dict.__new__)(lambda ev, cls, /, *args, **kwargs: Dict(cls.real))
 
 
 @rule(tuple.__new__, torch.Size.__new__, frozenset.__new__)
@@ -63,7 +63,9 @@ def _set_init(ev: E, self: Set, *items: Value) -> None:
 
 
 @rule(defaultdict.__init__)
-def _default_init(ev: E, self: Dict, factory: Value = NONE, *items: Value, **named: Value) -> None:
+def _default_init(
+    ev: E, self: Dict, factory: Value = NONE, /, *items: Value, **named: Value
+) -> None:
     self.fields["default_factory"] = factory
     _dict_update(ev, self, *items, **named)
 
@@ -104,7 +106,7 @@ class Compared:
 
     def __repr__(self) -> str:
         v = self.v.force(self.ev)
-        return model.text(model.call(self.ev, self.ev.wrap(repr, None), [v], {}))
+        return model.text(model.call_real(self.ev, repr, v))
 
 
 for _symbol, (_name, _) in model.COMPARE.items():
@@ -185,24 +187,20 @@ PURE.add(torch.Size.numel)
 
 @rule(list.sort)
 def _sort(ev: E, self: List, key: Value = NONE, reverse: Value = FALSE) -> None:
-    before, items = self.changed, sort(ev, self.read(ev), key, reverse)
+    before, down = self.changed, python_value(reverse)
+    items = model.attempt(ev, sorted, self.read(ev), key=by(ev, key), reverse=down)
     if self.changed != before:
         refuse("a list changes while it is sorted")
     self.touch(ev)[:] = items
 
 
 @rule(sorted)
-def _sorted(ev: E, items: Value, key: Value = NONE, reverse: Value = FALSE) -> Value:
+def _sorted(ev: E, items: Any, key: Value = NONE, reverse: Value = FALSE) -> Value:
     # the keys of a set differ, so its own order does not matter
-    if isinstance(items, Set) and constant(key) is None:
-        return List(sort(ev, list(items.items.values()), key, reverse))
-    return List(sort(ev, model.unpack(ev, items), key, reverse))
-
-
-def sort(ev: E, items: list[Value], key: Value, reverse: Value) -> list[Value]:
-    down = python_value(reverse)
-    found: list[Value] = model.attempt(ev, sorted, items, key=by(ev, key), reverse=down)
-    return found
+    any_order = isinstance(items, Set) and constant(key) is None
+    made = List(items.items.values() if any_order else model.unpack(ev, items))
+    _sort(ev, made, key, reverse)
+    return made
 
 
 def by(ev: E, key: Value) -> Callable[[Value], Compared]:
@@ -210,14 +208,11 @@ def by(ev: E, key: Value) -> Callable[[Value], Compared]:
     return lambda v: Compared(ev, v if plain else model.call(ev, key, [v], {}))
 
 
+@rule(max, min, told=True)
 def _extreme(function: Any, ev: E, *args: Value, key: Value = NONE, **default: Value) -> Value:
     items = model.unpack(ev, args[0]) if len(args) == 1 else args
     found: Value = model.attempt(ev, function, items, key=by(ev, key), **default)
     return found
-
-
-rule(max)(functools.partial(_extreme, max))
-rule(min)(functools.partial(_extreme, min))
 
 
 # ---------------------------------------------------------------- dictionaries
@@ -254,8 +249,7 @@ def _popitem(ev: E, self: Dict, last: Value = TRUE) -> Value:
     return Tuple([key, _dict_pop(ev, self, key)])
 
 
-for _method in (dict.__delitem__, OrderedDict.__delitem__):
-    rule(_method)(lambda ev, self, key: _dict_pop(ev, self, key) and NONE)
+rule(dict.__delitem__, OrderedDict.__delitem__)(lambda ev, self, k: _dict_pop(ev, self, k) and NONE)
 
 
 @rule(OrderedDict.move_to_end)
@@ -274,7 +268,7 @@ def _dict_clear(ev: E, self: Dict) -> None:
 
 
 @rule(dict.update, OrderedDict.update, dict.__init__, OrderedDict.__init__)
-def _dict_update(ev: E, self: Dict, *items: Value, **kwargs: Value) -> None:
+def _dict_update(ev: E, self: Dict, /, *items: Value, **kwargs: Value) -> None:
     plain = None if issubclass(self.cls, OrderedDict) else dict.__iter__
     for source in items:
         keyed = type_lookup(source.cls, "keys") is not MISSING
@@ -286,10 +280,7 @@ def _dict_update(ev: E, self: Dict, *items: Value, **kwargs: Value) -> None:
         self.set(ev, Const(name), value)
 
 
-@rule(dict.copy, MappingProxyType.copy)
-def _dict_copy(ev: E, self: Dict) -> Value:
-    _dict_update(ev, made := Dict(), self)
-    return made
+rule(dict.copy, MappingProxyType.copy)(lambda ev, self: model.call_real(ev, dict, self))
 
 
 def view(kind: str) -> Callable[..., Value]:

@@ -24,7 +24,7 @@ def with_gradients(ev: E, cls: Value, args: tuple[Value, ...]) -> Value:
     given = [a for a in args if isinstance(a, Tensor)]
     old, before = set(ev.graph.graph.nodes), _writes(ev, given)
     needs = Tuple([const_bool(isinstance(a, Tensor) and a.fake.requires_grad) for a in args])
-    found = model.inlined(ev, polyfills.forward_and_backward, cls, needs, *args)
+    found = model.call_real(ev, polyfills.forward_and_backward, cls, needs, *args)
     out, *parts = model.unpack(ev, found)
     tangents, grads, constant = (model.unpack(ev, part) for part in parts)
     outs = [out] if isinstance(out, Tensor) else model.unpack(ev, out)

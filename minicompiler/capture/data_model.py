@@ -72,8 +72,8 @@ def call_method(ev: E, v: Value, name: str, *args: Value) -> Value:
     return call(ev, attributes.getattr_(ev, v, name), list(args), {})
 
 
-def inlined(ev: E, function: Callable[..., Any], *args: Value) -> Value:
-    return call(ev, ev.wrap(function, None), list(args), {})
+def call_real(ev: E, function: Callable[..., Any], /, *args: Value, **kwargs: Value) -> Value:
+    return call(ev, ev.wrap(function, None), list(args), kwargs)
 
 
 def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -181,12 +181,6 @@ def first_answer(ev: E, tries: list[tuple[Value, str, Value]]) -> Value | None:
     return None
 
 
-def python_of(ev: E, v: Value) -> Any:
-    """`v`, read to the bottom, as a fresh Python object; ABSENT if it holds more than constants."""
-    read_all(ev, v)
-    return constant(v)
-
-
 def read(ev: E, v: Value) -> list[Value]:
     """What iteration over a container gives."""
     if isinstance(v, Dict):
@@ -195,6 +189,7 @@ def read(ev: E, v: Value) -> list[Value]:
 
 
 def read_all(ev: E, v: Value) -> None:
+    """To the bottom."""
     for item in v.values(ev) if isinstance(v, Dict) else read(ev, v):
         read_all(ev, item)
 
@@ -236,7 +231,7 @@ def length(ev: E, v: Value) -> int:
 
 def contains(ev: E, of: Value, item: Value) -> bool:
     found = call_special(ev, of, "__contains__", item)
-    return truth(ev, found or inlined(ev, abc.Sequence.__contains__, of, item))
+    return truth(ev, found or call_real(ev, abc.Sequence.__contains__, of, item))
 
 
 def getitem(ev: E, of: Value, key: Value) -> Value:
@@ -279,7 +274,7 @@ def iter_(ev: E, v: Value) -> Value:
             refuse(f"{describe(v)} has no iterator")
         return found
     if type_lookup(v.cls, "__getitem__") is not MISSING:
-        return inlined(ev, abc.Sequence.__iter__, v)
+        return call_real(ev, abc.Sequence.__iter__, v)
     refuse(f"iterates over {describe(v)}")  # who asks decides what the error says
 
 
@@ -408,20 +403,21 @@ def mapping_items(ev: E, v: Value, plain: Any = dict.__iter__) -> list[tuple[Val
 
 
 # ---------------------------------------------------------------- text, classes, imports
+EMPTY = Const("")
+
+
 def text(v: Value) -> str:
     found = python_value(v)
     return str.__str__(found) if isinstance(found, str) else refuse("a name that is no string")
 
 
-def format_(ev: E, v: Value, convert: Any, spec: Value) -> Value:
-    if convert is not None:
-        v = call(ev, ev.wrap(convert, None), [v], {})
+def format_(ev: E, v: Value, spec: Value = EMPTY) -> Value:
     if is_plain(v):
         return fold(ev, format, v.real, python_value(spec))
     if isinstance(v, Tensor):
         refuse("formats a tensor")
     if type_lookup(v.cls, "__format__") is object.__format__ and text(spec) == "":
-        return call(ev, ev.wrap(str, None), [v], {})
+        return call_real(ev, str, v)
     return call_special(ev, v, "__format__", spec) or refuse(f"formats {describe(v)}")
 
 
@@ -452,7 +448,7 @@ def is_instance(ev: E, v: Value, classes: Value) -> bool:
     custom = type_lookup(type(cls), "__instancecheck__")
     users = type(cls).__module__.partition(".")[0] not in ("abc", "typing", "torch")
     if isinstance(custom, FunctionType) and users:
-        return truth(ev, call(ev, ev.wrap(custom, None), [classes, v], {}))
+        return truth(ev, call_real(ev, custom, classes, v))
     return issubclass(v.cls, cls) if v.real is ABSENT else isinstance(v.real, cls)
 
 

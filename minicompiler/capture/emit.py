@@ -161,7 +161,7 @@ Built = tuple[str, str, "list[str] | None"]  # empty object, whole object ("" if
 def build_list(t: Text, v: List) -> Built:
     items = t.items(v.contents)
     if issubclass(v.cls, deque):
-        return f"{t.const(v.cls)}((), {v.maxlen})", "", [f"{{}}.extend(({items}))"] if items else []
+        return f"{t.const(v.cls)}((), {v.contents.maxlen})", "", [f"{{}}.extend(({items}))"]
     if v.cls is not list:
         cls = t.const(v.cls)
         return f"{t.const(list)}.__new__({cls})", "", [f"{t.const(list)}.extend({{}}, ({items}))"]
@@ -264,10 +264,8 @@ def build_generator(t: Text, v: Generator | Stepped) -> Built:
         raise Unbuildable(v.born, "a generator that has started leaves the graph")
     fn, args, kwargs = v.origin
     steady(t, v, (fn, *args))
-    original = next((o for o, p in POLYFILLS.items() if p is fn.real), None)
-    text = t.const(original) if original is not None else t.value(fn)
-    named = "".join(f"{name}={t.value(x)}, " for name, x in kwargs.items())
-    return "", f"{text}({t.items(args)}{named})", None
+    original = next((Const(o) for o, p in POLYFILLS.items() if p is fn.real), fn)
+    return "", t.call(Call(original, tuple(args), kwargs)), None
 
 
 def build_object(t: Text, v: Obj) -> Built:

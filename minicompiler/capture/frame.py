@@ -6,6 +6,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..errors import Unsupported
+from . import data_model as model
 from .decode import Code, Instruction, decode, parameters
 from .values import E, Cell, Const, Dict, Function, Lazy, Obj, Raised, Tuple, Value, refuse
 
@@ -78,12 +79,8 @@ class Frame:
             refuse(str(error))
         for name in names[count:]:
             rest: Any = self.locals[name]
-            if isinstance(rest, tuple):
-                self.locals[name] = Tuple(list(rest))
-            else:
-                self.locals[name] = named = Dict()
-                for key, value in rest.items():
-                    named.set(self.ev, Const(key), value)
+            star = isinstance(rest, tuple)
+            self.locals[name] = Tuple(rest) if star else model.call_real(self.ev, dict, **rest)
 
     def make_cells(self) -> None:
         """Cells of this frame's own captured variables; parameters among them move in."""

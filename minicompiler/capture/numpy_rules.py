@@ -6,7 +6,6 @@ changes and which do not leave the graph; a tensor that is made of one is a copy
 
 # ruff: noqa: I001  (imports fill their lines)
 
-import functools
 from typing import Any
 
 import torch
@@ -22,6 +21,7 @@ isnan isinf prod sum mean array asarray arange zeros ones full linspace concaten
 PURE |= {getattr(numpy, name) for name in NAMES.split()} if numpy else set()
 
 
+@rule(torch.tensor, torch.as_tensor, torch.asarray, torch.from_numpy, told=True)
 def _made_of_data(maker: Any, ev: E, data: Value, *rest: Value, **named: Value) -> Value:
     """A number or an array of numpy has its own dtype; anything else is torch's to read."""
     if isinstance(data, Const) and isinstance(data.value, (ARRAY, *NUMBERS)):
@@ -32,7 +32,3 @@ def _made_of_data(maker: Any, ev: E, data: Value, *rest: Value, **named: Value) 
     if maker is torch.from_numpy or any(isinstance(part.real, NUMBERS) for part in parts):
         refuse("makes a tensor of what numpy holds elsewhere")
     return ev.graph.call(ev, maker, [data, *rest], named)
-
-
-for _maker in (torch.tensor, torch.as_tensor, torch.asarray, torch.from_numpy):
-    rule(_maker)(functools.partial(_made_of_data, _maker))

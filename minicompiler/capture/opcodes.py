@@ -113,14 +113,14 @@ def DELETE_FAST(f: Frame, inst: Instruction) -> None:
     del f.locals[inst.argval]
 
 
+def loaded(f: Frame, value: Value, called: int = 1) -> None:
+    """Push what was loaded; what is to be called with a NULL where this Python expects it."""
+    null = [NULL] if called else []
+    f.stack += [*null, value] if VERSION < (3, 13) else [value, *null]
+
+
 def LOAD_GLOBAL(f: Frame, inst: Instruction) -> None:
-    value = f.ev.load_global(f.space, inst.argval)
-    callee(f, value) if inst.arg & 1 else f.push(value)
-
-
-def callee(f: Frame, value: Value) -> None:
-    """Push something to be called with its NULL, where this Python expects it."""
-    f.stack += [NULL, value] if VERSION < (3, 13) else [value, NULL]
+    loaded(f, f.ev.load_global(f.space, inst.argval), inst.arg & 1)
 
 
 STORE_GLOBAL: Handler = lambda f, inst: f.space.set(f.ev, Const(inst.argval), f.pop())
@@ -158,24 +158,23 @@ LOAD_COMMON_CONSTANT: Handler = lambda f, inst: f.push(f.ev.wrap(COMMON[inst.arg
 def LOAD_SPECIAL(f: Frame, inst: Instruction) -> None:
     """3.14: a special method of a context manager, ready to be called."""
     name = ("__enter__", "__exit__", "__aenter__", "__aexit__")[inst.arg]
-    callee(f, special(f, f.pop(), name))
+    loaded(f, special(f, f.pop(), name))
 
 
 # ---------------------------------------------------------------- attributes
 def LOAD_ATTR(f: Frame, inst: Instruction) -> None:
-    name = inst.argval
-    value = attributes.getattr_(f.ev, f.pop(), name)
-    callee(f, value) if VERSION >= (3, 12) and inst.arg & 1 else f.push(value)
+    called = VERSION >= (3, 12) and inst.arg & 1
+    loaded(f, attributes.getattr_(f.ev, f.pop(), inst.argval), called)
 
 
-LOAD_METHOD: Handler = lambda f, inst: callee(f, attributes.getattr_(f.ev, f.pop(), inst.argval))
+LOAD_METHOD: Handler = lambda f, inst: loaded(f, attributes.getattr_(f.ev, f.pop(), inst.argval))
 
 
 def LOAD_SUPER_ATTR(f: Frame, inst: Instruction) -> None:
-    super_type, cls, obj = f.popn(3)
-    found = model.call(f.ev, super_type, [cls, obj], {})
-    value = attributes.getattr_(f.ev, found, f.code.code.co_names[inst.arg >> 2])
-    callee(f, value) if inst.arg & 1 else f.push(value)
+    super_type, *args = f.popn(3)
+    name = f.code.code.co_names[inst.arg >> 2]
+    found = attributes.getattr_(f.ev, model.call(f.ev, super_type, args, {}), name)
+    loaded(f, found, inst.arg & 1)
 
 
 STORE_ATTR: Handler = lambda f, inst: attributes.setattr_(f.ev, f.pop(), inst.argval, f.pop())
@@ -309,20 +308,18 @@ BUILD_SLICE = building(lambda parts: model.make_slice(*[*parts, NONE][:3]))
 BUILD_STRING = building(lambda parts: Const("".join(map(model.text, parts))))
 
 
-CONVERSIONS: dict[int, Any] = {0: None, 1: str, 2: repr, 3: ascii}
+CONVERSIONS: dict[int, Any] = {1: str, 2: repr, 3: ascii}
 
 
 def FORMAT_VALUE(f: Frame, inst: Instruction) -> None:
-    spec = f.pop() if inst.arg & 4 else Const("")
-    f.push(model.format_(f.ev, f.pop(), CONVERSIONS[inst.arg & 3], spec))
+    spec = [f.pop()] if inst.arg & 4 else []
+    if kind := inst.arg & 3:
+        f.push(model.call_real(f.ev, CONVERSIONS[kind], f.pop()))
+    f.push(model.format_(f.ev, f.pop(), *spec))
 
 
-def CONVERT_VALUE(f: Frame, inst: Instruction) -> None:
-    f.push(model.call(f.ev, f.ev.wrap(CONVERSIONS[inst.arg], None), [f.pop()], {}))
-
-
-FORMAT_SIMPLE = pushes(1, lambda ev, value: model.format_(ev, value, None, Const("")))
-FORMAT_WITH_SPEC = pushes(2, lambda ev, value, spec: model.format_(ev, value, None, spec))
+CONVERT_VALUE: Handler = lambda f, i: f.push(model.call_real(f.ev, CONVERSIONS[i.arg], f.pop()))
+FORMAT_SIMPLE, FORMAT_WITH_SPEC = pushes(1, model.format_), pushes(2, model.format_)
 
 
 def into_method(name: str) -> Handler:
@@ -406,18 +403,13 @@ def CALL_FUNCTION_EX(f: Frame, inst: Instruction) -> None:
     f.push(model.call(f.ev, function, model.unpack(f.ev, args), named))
 
 
-INTRINSICS_1: dict[str, Callable[..., Value]] = {
-    "INTRINSIC_UNARY_POSITIVE": lambda ev, v: model.unary(ev, operator.pos, "__pos__", v),
-    "INTRINSIC_LIST_TO_TUPLE": lambda ev, v: Tuple(model.unpack(ev, v)),
-    "INTRINSIC_STOPITERATION_ERROR": lambda ev, v: model.late(v) if v.cls is StopIteration else v,
-}
+STOPITERATION_ERROR = pushes(1, lambda ev, v: model.late(v) if v.cls is StopIteration else v)
 
 
 def CALL_INTRINSIC_1(f: Frame, inst: Instruction) -> None:
     name = interpreter._intrinsic_1_descs[inst.arg]  # type: ignore[attr-defined]
-    if name not in INTRINSICS_1:
-        refuse(f"the instruction {name}")
-    f.push(INTRINSICS_1[name](f.ev, f.pop()))
+    handler = HANDLERS.get(name.removeprefix("INTRINSIC_"))  # some were instructions in 3.11
+    handler(f, inst) if handler else refuse(f"the instruction {name}")
 
 
 PARTS = {1: "defaults", 2: "kwdefaults", 4: "annotations", 16: "annotations"}
@@ -536,7 +528,7 @@ def MATCH_KEYS(f: Frame, inst: Instruction) -> None:
 
 def MATCH_CLASS(f: Frame, inst: Instruction) -> None:
     subject, cls, names = f.popn(3)
-    f.push(model.inlined(f.ev, match_class, subject, cls, Const(inst.arg), names))
+    f.push(model.call_real(f.ev, match_class, subject, cls, Const(inst.arg), names))
 
 
 HANDLERS: dict[str, Handler] = {n: h for n, h in [*vars().items()] if n.isupper() and callable(h)}

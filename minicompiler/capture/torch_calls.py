@@ -16,7 +16,7 @@ from torch._ops import OpOverload, OpOverloadPacket
 from ..symbolic.fake import Fake
 from . import attributes, custom_function, data_model as model, frame_hook, polyfills
 from . import source as sources
-from .calls import PURE, REFUSED_CALLS, Rule, found_in, rule
+from .calls import PURE, Rule, found_in, refused, rule
 from .facts import SDP_FLAGS, SDP_KERNELS
 from .frame_hook import MISSING, trust, type_lookup
 from .values import ABSENT, E, FALSE, NONE, TRUE, Const, Dict, Function, Method, Sequence, Tensor
@@ -89,8 +89,9 @@ imag""".split()
 
 
 def tensor_attribute(ev: E, v: Tensor, name: str) -> Value:
-    if name in ("is_leaf", "grad_fn"):
-        known_as_leaf(v)
+    outside = v.real is not ABSENT and v.cls is not torch.nn.Parameter
+    if name in ("is_leaf", "grad_fn") and outside and v.fake.requires_grad:
+        refuse("asks how an input was computed")  # its fake is a leaf; it may not be
     if name in PROPERTIES:
         return ev.graph.call(ev, getattr, [v, Const(name)])
     if name == "data":
@@ -113,12 +114,6 @@ def tensor_attribute(ev: E, v: Tensor, name: str) -> Value:
     space = attributes.namespace(ev, v) if v.real is not ABSENT else None
     own = None if space is None else space.get(ev, Const(name))
     return own or attributes.no_attribute(ev, v, name)
-
-
-def known_as_leaf(v: Tensor) -> None:
-    """Fakes of inputs are leaves; a real input that requires grad may not be."""
-    if v.real is not ABSENT and v.fake.requires_grad and v.cls is not torch.nn.Parameter:
-        refuse("asks how an input was computed")
 
 
 def tensor_grad(ev: E, v: Tensor) -> Value:
@@ -154,9 +149,8 @@ for _kind, _enabled in zip(SDP_KERNELS, SDP_FLAGS):
 rule(torch.autocast_increment_nesting, torch.autocast_decrement_nesting)(lambda ev: Const(1))
 
 
-for _reader in (torch.from_file, torch.frombuffer):
-    REFUSED_CALLS[_reader] = ("makes a tensor of memory that the graph does not know", "")
-REFUSED_CALLS[torch._C._InferenceMode] = ("enters inference mode", "use torch.no_grad()")
+rule(torch.from_file, torch.frombuffer)(refused("makes a tensor of memory unknown to the graph"))
+rule(torch._C._InferenceMode)(refused("enters inference mode", "use torch.no_grad()"))
 STATE = """_are_functorch_transforms_active _is_torch_function_mode_enabled _get_cudnn_enabled
 _is_torch_function_enabled _len_torch_function_stack _len_torch_dispatch_stack
 _get_privateuse1_backend_name""".split()
@@ -188,8 +182,7 @@ rule(torch.Tensor.__iter__)(_unbound)
 rule(torch.Tensor.__hash__)(lambda ev, v: refuse("the hash of a tensor"))
 
 
-for _seed in (torch.manual_seed, torch.seed):
-    REFUSED_CALLS[_seed] = ("seeds torch's random generator", "seed outside")
+rule(torch.manual_seed, torch.seed)(refused("seeds torch's random generator", "seed outside"))
 
 
 def one_hot(x: torch.Tensor, num_classes: int) -> torch.Tensor:
@@ -214,7 +207,7 @@ def _function_apply(ev: E, cls: Value, *args: Value, **kwargs: Value) -> Value:
     needs = any(isinstance(a, Tensor) and a.fake.requires_grad for a in args)
     if torch.is_grad_enabled() and needs:
         return custom_function.with_gradients(ev, cls, args)
-    return model.inlined(ev, polyfills.apply_without_grad, cls, *args)
+    return model.call_real(ev, polyfills.apply_without_grad, cls, *args)
 
 
 def disabled(real: Any) -> str | None:

@@ -1846,3 +1846,19 @@ def test_iterators_over_views_have_their_classes() -> None:
 
     for d in ({"a": 1}, collections.OrderedDict(a=1)):
         assert minicompiler.compile(f)(torch.ones(1), d)[1] == f(torch.ones(1), d)[1]
+
+
+def test_keywords_may_have_the_names_that_rules_give_their_own() -> None:
+    class Keeps:
+        def __init__(self, of: int, method: str, ev: int = 0) -> None:
+            self.held = of, method, ev
+
+    def named(**kwargs: object) -> object:
+        return kwargs
+
+    def f(x: torch.Tensor) -> object:
+        made = Keeps(of=1, method="m", ev=2).held, dict(self=1, ev=2, cls=3)
+        return x + 1, made, functools.partial(named, function=1, ev=2)(), named(self=3, ev=x)
+
+    run = check_against_eager(f, torch.ones(2))
+    assert len(run.graphs) == 1 and not run.breaks

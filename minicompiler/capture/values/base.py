@@ -116,11 +116,7 @@ def const_bool(value: bool) -> Const:
     return TRUE if value else FALSE
 
 
-class Null(Value):
-    """The empty stack slot below (3.13: above) a callable; also an unbound cell."""
-
-
-NULL = Null()
+NULL = Value()  # the empty stack slot below (3.13: above) a callable; also an unbound cell
 
 
 class Obj(Value):

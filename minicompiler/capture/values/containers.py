@@ -21,9 +21,8 @@ class Sequence(Obj):
     def __init__(self, items: Iterable[Value], cls: type | None = None) -> None:
         """`items` of a bounded deque come in one."""
         super().__init__(cls or self.kind)
-        self.maxlen: int | None = getattr(items, "maxlen", None)
-        queue = issubclass(self.cls, deque)
-        self.contents: Any = deque(items, self.maxlen) if queue else list(items)
+        maxlen, queue = getattr(items, "maxlen", None), issubclass(self.cls, deque)
+        self.contents: Any = deque(items, maxlen) if queue else list(items)
         self.changed = 0
 
     def read(self, ev: E) -> list[Value]:
