@@ -86,8 +86,8 @@ def getattr_(ev: E, v: Value, name: str) -> Value:
 
 def overridden(ev: E, v: Value, method: str, *args: Value) -> Value | None:
     """What a class that has the method in Python answers; None where it is C's own."""
-    user = isinstance(type_lookup(v.cls, method), FunctionType)
-    return model.call_special(ev, v, method, *args) if user else None
+    raw, _ = class_attribute(ev, v, v.cls, method)
+    return model.call_special(ev, v, method, *args) if isinstance(raw, FunctionType) else None
 
 
 def generic_attribute(ev: E, v: Value, name: str) -> Value:

@@ -300,7 +300,9 @@ def _signature(of: Any, ev: E, fn: Value) -> Value:
     return model.fold(ev, of, bound or python_value(fn))
 
 
-rule(callable)(lambda ev, v: const_bool(type_lookup(v.cls, "__call__") is not MISSING))
+rule(callable)(
+    lambda ev, v: const_bool(attributes.class_attribute(ev, v, v.cls, "__call__")[0] is not MISSING)
+)
 
 
 @rule(vars)

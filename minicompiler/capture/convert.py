@@ -343,9 +343,7 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
         step = handled.raised[0] if handled.raised else 0
         raise Unbuildable(step, "a graph break while an exception is being handled")
     if not frame.code.first <= frame.locals.keys():
-        raise Unbuildable(
-            0, "a graph break where what super() reads is deleted, or shared by a closure"
-        )
+        raise Unbuildable(0, "a graph break where what super() reads is deleted, or in a closure")
     code, live = frame.code, frame.code.live
     deleted = [i for i in code.instructions if i.opname == "DELETE_DEREF"]
     if any(i.argval in live[i.index + 1] for i in deleted) or live[frame.index] & unbound(frame):

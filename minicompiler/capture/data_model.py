@@ -219,10 +219,8 @@ def truth(ev: E, v: Value) -> bool:
         return bool(v.real)
     if isinstance(v, Tensor):
         refuse("branches on the value of a tensor", "use torch.where, or move the branch outside")
-    if (found := call_special(ev, v, "__bool__")) is not None:
-        return bool(python_value(found))
-    sized = isinstance(v, Const | Obj) and type_lookup(v.cls, "__len__") is not MISSING
-    return not sized or length(ev, v) != 0
+    found = call_special(ev, v, "__bool__") or call_special(ev, v, "__len__")
+    return found is None or bool(python_value(found))
 
 
 def length(ev: E, v: Value) -> int:

@@ -225,11 +225,6 @@ class Evaluation:
         frame.bind(fn, args, kwargs)
         if fn.code.co_flags & (0x80 | 0x100 | 0x200):
             refuse("coroutines and asynchronous generators run eagerly")
-        if fn.code.co_flags & 0x20:
-            made = Generator(frame, (fn, args, kwargs))
-            made.born = self.at
-            self.generators.append(made)
-            return made
         return frame.enter()
 
 

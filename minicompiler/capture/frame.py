@@ -61,6 +61,7 @@ class Frame:
     # ---------------------------------------------------------------- arguments
     def bind(self, fn: Function, args: list[Value], kwargs: dict[str, Value]) -> None:
         """Arguments to parameters by CPython itself; a call that does not fit is refused."""
+        self.call = fn, args, kwargs
         code, names = fn.code, parameters(fn.code)
         kinds = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_qualname")
         same: Any = {kind: getattr(code, kind) for kind in kinds}
@@ -147,10 +148,6 @@ class Frame:
     # ---------------------------------------------------------------- generators
     def resume(self, sent: Value) -> Value:
         """Run on from a yield; returns `Yielded`, or the return value at the end."""
-        if self.index == 0:
-            self.make_cells()
-            names = [inst.opname for inst in self.code.instructions]
-            self.index = names.index("RETURN_GENERATOR") + 1
         self.push(sent)
         return self.run()
 

@@ -7,6 +7,7 @@ of the running Python is handled, refused or never met.
 
 # ruff: noqa: I001  (imports fill their lines)
 
+import itertools
 import opcode as interpreter
 import operator
 from collections.abc import Callable
@@ -18,8 +19,8 @@ from . import attributes, data_model as model
 from .decode import FAST, VERSION, Instruction
 from .frame import Frame, Handled, Yielded
 from .polyfills import match_class
-from .values import NONE, NULL, TRUE, Cell, Const, Dict, Function, List, Raised, Set, Tensor, Tuple
-from .values import Value, const_bool, python_value, refuse
+from .values import NONE, NULL, TRUE, Cell, Const, Dict, Function, Generator, List, Raised, Set
+from .values import Tensor, Tuple, Value, const_bool, python_value, refuse
 
 Handler = Callable[[Frame, Instruction], Value | None]
 
@@ -288,20 +289,17 @@ def building(kind: Callable[[list[Value]], Value]) -> Handler:
 BUILD_TUPLE, BUILD_LIST, BUILD_SET = building(Tuple), building(List), building(Set)
 
 
-def build_dict(f: Frame, keys: list[Value], values: list[Value]) -> None:
-    f.push(made := Dict())
-    for key, value in zip(keys, values):
-        made.set(f.ev, key, value)
-
-
 def BUILD_MAP(f: Frame, inst: Instruction) -> None:
     items = f.popn(2 * inst.arg)
-    build_dict(f, items[::2], items[1::2])
+    f.push(made := Dict())
+    for key, value in zip(items[::2], items[1::2]):
+        made.set(f.ev, key, value)
 
 
 def BUILD_CONST_KEY_MAP(f: Frame, inst: Instruction) -> None:
     *values, keys = f.popn(inst.arg + 1)
-    build_dict(f, model.unpack(f.ev, keys), values)
+    f.stack += itertools.chain(*zip(model.unpack(f.ev, keys), values))
+    BUILD_MAP(f, inst)
 
 
 BUILD_SLICE = building(lambda parts: model.make_slice(*[*parts, NONE][:3]))
@@ -441,6 +439,13 @@ IMPORT_FROM: Handler = lambda f, inst: f.push(attributes.getattr_(f.ev, f.stack[
 
 
 # ---------------------------------------------------------------- generators
+def RETURN_GENERATOR(f: Frame, inst: Instruction) -> Value:
+    made = Generator(f, f.call)
+    made.born = f.ev.at
+    f.ev.generators.append(made)
+    return made
+
+
 YIELD_VALUE: Handler = lambda f, inst: Yielded(f.pop())
 
 

@@ -1862,3 +1862,31 @@ def test_keywords_may_have_the_names_that_rules_give_their_own() -> None:
 
     run = check_against_eager(f, torch.ones(2))
     assert len(run.graphs) == 1 and not run.breaks
+
+
+def test_a_class_is_given_a_special_method_that_it_did_not_have() -> None:
+    def reads(of: Any, x: torch.Tensor) -> object:
+        return x + of.b
+
+    def writes(of: Any, x: torch.Tensor) -> object:
+        of.b = x + 1
+        return x
+
+    def asks(of: Any, x: torch.Tensor) -> object:
+        return x + (1 if of else 2) + (3 if callable(of) else 4)
+
+    def either(of: Any, name: str) -> object:
+        return 5 if name == "b" else object.__getattribute__(of, name)
+
+    def twice(of: Any, name: str, value: object) -> None:
+        object.__setattr__(of, name, (value, value))
+
+    later = {"__getattribute__": either, "__setattr__": twice, "__len__": lambda of: 0}
+    later["__call__"] = lambda of: None
+    for name, how in zip(later, (reads, writes, asks, asks)):
+        cls: Any = type("Plain", (), {"b": 1})
+        compiled = minicompiler.compile(how)
+        compiled(cls(), torch.ones(1))
+        setattr(cls, name, later[name])
+        a, b = cls(), cls()
+        assert compiled(a, torch.ones(1)) == how(b, torch.ones(1)) and a.b == b.b, name
