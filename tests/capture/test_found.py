@@ -17,6 +17,7 @@ import threading
 import traceback
 import types
 from contextlib import suppress
+from typing import Any
 
 import pytest
 import torch
