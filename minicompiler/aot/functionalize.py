@@ -30,12 +30,14 @@ Chain: TypeAlias = tuple[Step, ...]
 
 @dataclass(slots=True)
 class Memory:
-    """What one storage holds. `argument`: the placeholder's number if it came from outside."""
+    """What one storage holds. `argument`: the placeholder's number if it came from outside;
+    `whole`: all of the storage did."""
 
     root: Fake
     node: fx.Node
     argument: int | None = None
     version: int = 0  # how often it was written
+    whole: bool = False
 
 
 # ------------------------------------------------------------------------- writing through a view
@@ -129,6 +131,7 @@ class Functionalizer:
         flat = torch.empty(0, dtype=members[0].dtype, device="meta")
         root = Fake(flat.set_(memory, 0, (numel,), (1,)), members[0].device)
         home = self.place(f"primals_{number + 1}", root, number)
+        home.whole = True
         for x in members:
             place = (list(x.shape), list(x.stride()), x.storage_offset())
             self._look(x, root, home, (Step(aten.as_strided.default, place),))
@@ -233,6 +236,8 @@ class Functionalizer:
         elif op in (aten._unsafe_view.default, aten._reshape_alias.default):
             op, args, kwargs = aten.view.default, (list(out.shape),), {}
         elif op is aten.as_strided.default:  # places in memory: what led here does not matter
+            if memory.argument is not None and not memory.whole:
+                raise Unsupported("as_strided of an input, which may begin anywhere in its memory")
             place = out.storage_offset() - memory.root.storage_offset()
             base, chain = memory.root, ()
             args, kwargs = (list(out.shape), list(out.stride()), place), {}

@@ -1,16 +1,17 @@
 /* Walks through the dictionaries of an object: has anything moved? (Part of _frame_hook.c.)
 
-   A walk is bound to one root object, usually a module: steps lead from it to dictionaries, their
-   items and what its classes define, and remember what was found. Walking again compares: while a
-   dictionary keeps its version its items need not be looked up. A walk keeps alive what has no weak
-   references (constants) but nothing else; a pointer is followed only after the step that holds it
-   was found unchanged, and an address used again is told by the weak reference. */
+   A walk is bound to one root object, usually a module: steps lead from it, and from constants such
+   as the globals of a module, to dictionaries, their items and what classes define, and remember
+   what was found. Walking again compares: while a dictionary keeps its version its items need not
+   be looked up. A walk keeps alive constants and what has no weak references, but nothing else; a
+   pointer is followed only after the step that holds it was found unchanged, and an address used
+   again is told by the weak reference. */
 
-enum { OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM, FIELD }; /* "kinds" in binding.py */
+enum { OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM, FIELD, CONSTANT }; /* as in binding.py */
 
 typedef struct {
     int kind, parent;   /* index of the step this one starts from; -1: the root */
-    PyObject *key;      /* owned; a string */
+    PyObject *key;      /* owned; a string, or the constant */
     PyObject *found;    /* borrowed */
     PyObject *held;     /* owned; `found` or a weak reference to it; NULL for a dictionary, as one
                            at its address does as well if the items are the same */
@@ -27,8 +28,9 @@ typedef struct { const uint64_t *at; uint64_t expected; } Word;
 
 typedef struct {
     PyObject_HEAD
-    int n, n_wanted, n_words, n_lookups, n_guarded, *wanted, *lookups, moved;
-    Step *steps;     /* *lookups: which of them are CLASS_ITEM */
+    int n, n_wanted, n_words, n_lookups, n_guarded, moved;
+    Step *steps, **lookups; /* which of them are CLASS_ITEM */
+    PyObject **wanted;      /* borrowed; what the steps wanted have found */
     Word *words;     /* n_words < 0: versions do not tell, all steps are walked */
     PyObject *guard; /* owned; called with the first n_guarded of what is wanted */
     vectorcallfunc call;
@@ -58,6 +60,8 @@ static PyObject *step_target(Step *s, PyObject *from)
         break;
     case WHOLE:
         return from;
+    case CONSTANT:
+        return s->key;
     case FIELD:
         place = field(from, s->key);
         found = *place ? *place : Py_None;
@@ -121,7 +125,7 @@ static void note_words(Walk *w, PyObject *root)
     w->n_words = -1;
     Word *q = w->words;
     for (Step *s = w->steps; s < w->steps + w->n; s++) {
-        if (s->kind != OWN_DICT && s->kind != ITEM && s->kind != FIELD) continue;
+        if (s->kind == NO_ITEM || s->kind == WHOLE || s->kind == CLASS_ITEM) continue;
         PyObject *from = s->parent < 0 ? root : w->steps[s->parent].found, **place = NULL;
         if (s->kind == OWN_DICT) place = _PyObject_GetDictPtr(from);
         if (s->kind == FIELD) place = field(from, s->key);
@@ -141,7 +145,7 @@ static int nothing_moved(Walk *w, PyObject *root)
     for (Word *q = w->words; q < w->words + w->n_words; q++)
         if (*q->at != q->expected) return 0;
     for (int i = 0; i < w->n_lookups; i++) {
-        Step *s = w->steps + w->lookups[i];
+        Step *s = w->lookups[i];
         if (step_target(s, s->parent < 0 ? root : w->steps[s->parent].found) != s->found) return 0;
     }
     return w->n_words >= 0;
@@ -165,7 +169,7 @@ static PyObject *walk_call(PyObject *self, PyObject *const *args, size_t flags, 
     if (!found) return NULL;
     if (same_as_ever(w, args[0])) {
         for (int i = 0; i < w->n_wanted; i++)
-            PyTuple_SET_ITEM(found, i, Py_NewRef(w->steps[w->wanted[i]].found));
+            PyTuple_SET_ITEM(found, i, Py_NewRef(w->wanted[i]));
         if (!w->n_guarded) return found;
         holds = PyObject_Vectorcall(w->guard, &PyTuple_GET_ITEM(found, 0), w->n_guarded, NULL);
         if (holds) Py_DECREF(holds); /* True and False outlive this */
@@ -205,7 +209,8 @@ static void walk_free(PyObject *self)
     walk_clear(self);
     PyMem_Free(((Walk *)self)->steps);
     PyMem_Free(((Walk *)self)->words);
-    PyMem_Free(((Walk *)self)->wanted); /* and lookups */
+    PyMem_Free(((Walk *)self)->lookups);
+    PyMem_Free(((Walk *)self)->wanted);
     Py_TYPE(self)->tp_free(self);
 }
 
@@ -224,23 +229,27 @@ static PyObject *walk_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     w->n_guarded = n_guarded;
     w->steps = PyMem_Calloc(n + 1, sizeof(Step));
     w->words = PyMem_Calloc(3 * n + 1, sizeof(Word));
-    w->wanted = PyMem_Calloc(n_wanted + n + 1, sizeof(int));
-    if (!w->steps || !w->words || !w->wanted) { Py_DECREF(w); return PyErr_NoMemory(); }
-    w->lookups = w->wanted + n_wanted;
+    w->lookups = PyMem_Calloc(n + 1, sizeof(Step *));
+    w->wanted = PyMem_Calloc(n_wanted + 1, sizeof(PyObject *));
+    if (!w->steps || !w->words || !w->lookups || !w->wanted) {
+        Py_DECREF(w);
+        return PyErr_NoMemory();
+    }
     for (; w->n < n; w->n++) {
         Step *s = w->steps + w->n;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(steps, w->n), "iiU", &s->kind, &s->parent, &s->key))
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(steps, w->n), "iiO", &s->kind, &s->parent, &s->key))
             goto failed;
         Py_INCREF(s->key);
-        if (s->kind == CLASS_ITEM) w->lookups[w->n_lookups++] = w->n;
-    }
-    for (; w->n_wanted < n_wanted; w->n_wanted++) {
-        int i = w->wanted[w->n_wanted] = (int)PyLong_AsLong(PyTuple_GET_ITEM(wanted, w->n_wanted));
-        w->steps[i].guarded = w->n_wanted < n_guarded;
+        if (s->kind == CLASS_ITEM) w->lookups[w->n_lookups++] = s;
     }
     int collects = PyGC_Disable(); /* finalizers might change what is being walked */
     int found = walk(w, root, 1);
     if (collects) PyGC_Enable();
+    for (; found && w->n_wanted < n_wanted; w->n_wanted++) {
+        Step *s = w->steps + PyLong_AsLong(PyTuple_GET_ITEM(wanted, w->n_wanted));
+        s->guarded = w->n_wanted < n_guarded;
+        w->wanted[w->n_wanted] = s->found;
+    }
     for (int i = 0; found && i < n; i++) {
         Step *s = w->steps + i;
         int fixed = s->kind == ITEM && s->held == s->found;

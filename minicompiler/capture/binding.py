@@ -22,9 +22,9 @@ import torch
 from .facts import AMBIENT
 from .frame_hook import Walk
 from .guards import Guard, GuardSet, TensorGuard
-from .source import ClassAttr, Field, Item, Local, OwnDict, Source, TypeOf
+from .source import ClassAttr, Const, Field, Item, Local, OwnDict, Source, TypeOf
 
-OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM, FIELD = range(6)  # kinds of steps, as in _walk.c
+OWN_DICT, ITEM, NO_ITEM, WHOLE, CLASS_ITEM, FIELD, CONSTANT = range(7)  # as in _walk.c
 FIELDS = ("__code__", "__defaults__", "__kwdefaults__")  # of functions, as there
 TUPLES = (tuple, torch.Size)
 FEWEST = 8  # guards below a root that make up for a binding
@@ -85,7 +85,7 @@ class Binding:
 
     def __init__(self, guards: GuardSet, root: Source) -> None:
         self.guards, self.root = guards, root
-        self.steps: list[tuple[int, int, str]] = []
+        self.steps: list[tuple[int, int, Any]] = []
         self.numbers: dict[Source, int | None] = {root: -1}
         self.lookups: dict[tuple[Any, str], int | None] = {}
         self.classes = guards.classes()
@@ -100,7 +100,7 @@ class Binding:
 
     def place(self, source: Source) -> str:
         """`found[i]` for what a walk leads to anyway; empty for anything else."""
-        if source == self.root or self.numbers.get(source) is None:
+        if not self.is_below(source) or self.numbers.get(source) is None:
             return ""
         order = self.front if source in self.tensors else self.back
         at = order.setdefault(source, len(order))
@@ -142,11 +142,16 @@ class Binding:
     def is_below(self, source: Source) -> bool:
         return self.root in source.above
 
+    def may_reach(self, source: Source) -> bool:
+        return self.is_below(source) or (source != self.root and isinstance(source.root, Const))
+
     def number(self, source: Source) -> int | None:
         """The step that leads to the value of the source; -1 for the root, None where none can."""
         if source not in self.numbers:
             number = None
-            match source if self.is_below(source) else None:
+            match source if self.may_reach(source) else None:
+                case Const(value):
+                    number = self.step(CONSTANT, self.root, value)
                 case OwnDict(of):
                     number = self.step(OWN_DICT, of)
                 case Item(of, str(key)) if self.is_dict(of):
@@ -161,14 +166,15 @@ class Binding:
             self.numbers[source] = number
         return self.numbers[source]
 
-    def step(self, kind: int, start: Source, key: str = "") -> int | None:
+    def step(self, kind: int, start: Source, key: Any = "") -> int | None:
         if (parent := self.number(start)) is None:
             return None
         self.steps.append((kind, parent, key))
         return len(self.steps) - 1
 
     def is_dict(self, source: Source) -> bool:
-        return isinstance(source, OwnDict) or issubclass(self.classes.get(source, object), dict)
+        of = type(source.value) if isinstance(source, Const) else self.classes.get(source, object)
+        return isinstance(source, OwnDict) or issubclass(of, dict)
 
     def is_fixed(self, source: Source) -> bool:
         """Does a walk say that a constant here is the same? Items of tuples stay."""
@@ -179,7 +185,7 @@ class Binding:
     def binds(self, guard: Guard) -> bool:
         """Does a walk see to this guard, once it was found to hold?"""
         source, expected = guard.source, guard.expected
-        if source is None or source == self.root or not self.is_below(source):
+        if source is None or not self.may_reach(source):
             return False
         if guard.kind == "ID" and isinstance(source, TypeOf) and source.of != self.root:
             return self.number(source.of) is not None  # each step compares the type

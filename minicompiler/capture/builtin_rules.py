@@ -30,8 +30,7 @@ from .values import python_value, refuse
 PURE |= {abs, ascii, bin, chr, divmod, format, hex, oct, ord, pow, round, int, float, str, bool}
 PURE |= {complex, bytes, slice, range, type.__or__, type.__ror__}
 PURE |= {torch.promote_types, torch.result_type, torch.broadcast_shapes, torch.finfo, torch.iinfo}
-PURE |= {torch.get_default_dtype, torch.typename, torch.can_cast, torch.device, torch.Generator}
-PURE |= {torch.cuda.is_available, torch._C._get_tracing_state}
+PURE |= {torch.typename, torch.can_cast, torch.device, torch.cuda.is_available}
 PURE |= {inspect.isfunction, inspect.isclass, inspect.ismodule}
 PURE |= {inspect.getmro, inspect.isgeneratorfunction, inspect.iscoroutinefunction}
 PURE |= {torch.Generator.device.__get__, int.from_bytes, str.maketrans, float.fromhex}
@@ -210,7 +209,7 @@ def _cached_call(ev: E, v: Obj, *args: Value, **kwargs: Value) -> Value:
     plain: Callable[[Value], Value] = lambda a: a if a.source else Const(readable(ev, a, v.real))
     args, kwargs = tuple(map(plain, args)), {name: plain(a) for name, a in kwargs.items()}
     if later:
-        ev.effects.later(v, args, kwargs, checked=len(args))
+        ev.effects.later(ev.at, v, args, kwargs, checked=len(args))
         return found
     real = {name: a.real for name, a in kwargs.items()}
     answer = found.real if literal else model.attempt(ev, v.real, *(a.real for a in args), **real)
@@ -300,9 +299,7 @@ def _signature(of: Any, ev: E, fn: Value) -> Value:
     return model.fold(ev, of, bound or python_value(fn))
 
 
-rule(callable)(
-    lambda ev, v: const_bool(attributes.class_attribute(ev, v, v.cls, "__call__")[0] is not MISSING)
-)
+rule(callable)(lambda ev, v: const_bool(model.special(ev, v, "__call__") is not None))
 
 
 @rule(vars)
@@ -420,7 +417,7 @@ def _later(function: Any, ev: E, *args: Value, **kwargs: Value) -> None:
     if function is print:  # what it does not take, it raises now
         named = {name: python_value(v) for name, v in kwargs.items()}
         model.attempt(ev, print, *map(python_value, args), **named | {"file": io.StringIO()})
-    ev.effects.later(ev.wrap(function, None), args, kwargs, checked=function is not print)
+    ev.effects.later(ev.at, ev.wrap(function, None), args, kwargs, checked=function is not print)
 
 
 @rule(logging.Logger.isEnabledFor)

@@ -68,6 +68,10 @@ def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value
 
     if torch_calls.is_operator(real):
         return torch_calls.call_operator(ev, real, args, kwargs)
+    if isinstance(real, EnumType) and type_lookup(real, "_missing_").__module__ != "enum":
+        known = model.is_plain(*args) and found_in(real._value2member_map_, constant(args[0]))
+        if not known:
+            refuse(f"{real.__name__}._missing_ may be called")
     if found_in(PURE, real) or isinstance(real, EnumType):  # Enum("name")
         return fold(ev, real, args, kwargs)
     if isinstance(fn, Function):

@@ -7,21 +7,22 @@ direct calls such as `list.append(x, 1)` all take the same way.
 
 # ruff: noqa: I001  (imports fill their lines)
 
+import builtins
 import operator
 from abc import ABCMeta, get_cache_token
 from collections import abc, deque
 from collections.abc import Callable
 from contextlib import nullcontext
 from enum import EnumType
-from types import FunctionType, MappingProxyType, UnionType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, UnionType
 from typing import Any
 
 import torch
 
 from ..errors import Unsupported
-from . import attributes
+from . import attributes, source as sources
 from .facts import ARRAY, numpy, signature
-from .frame_hook import MISSING, type_lookup
+from .frame_hook import MISSING, trust, type_lookup
 from .source import CONTAINERS, builtin_of
 from .values import ABSENT, E, NONE, Const, Dict, Generator, Iterator, Method, Obj, Raised, Sequence
 from .values import Set, Slice, Tensor, Tuple, Value, View, const_bool, constant, describe, is_fixed
@@ -447,6 +448,9 @@ def is_instance(ev: E, v: Value, classes: Value) -> bool:
     users = type(cls).__module__.partition(".")[0] not in ("abc", "typing", "torch")
     if isinstance(custom, FunctionType) and users:
         return truth(ev, call_real(ev, custom, classes, v))
+    asked = attributes.overridden(ev, v, "__getattribute__", Const("__class__"))
+    if asked is not None and not issubclass(v.cls, cls):
+        return isinstance(asked.real, type) and issubclass(asked.real, cls)
     return issubclass(v.cls, cls) if v.real is ABSENT else isinstance(v.real, cls)
 
 
@@ -466,7 +470,11 @@ def import_(f: Any, name: str, level: Value, names: Value) -> Value:
 
     full = importlib.util.resolve_name("." * level.real + name, f.space.real.get("__package__"))
     wanted = full if names is not NONE and constant(names) is not None else full.partition(".")[0]
-    if full not in sys.modules or wanted not in sys.modules:
+    trust(vars(builtins), "__import__", importer := vars(builtins)["__import__"])
+    loaded = {name: sys.modules.get(name) for name in (full, wanted)}
+    if None in loaded.values() or not isinstance(importer, BuiltinFunctionType):
         refuse(f"imports {full}", "import it at the top of the file")
-    found: Value = f.ev.wrap(sys.modules[wanted], None)
-    return found
+    of = sources.Const(sys.modules)
+    found = {name: f.ev.wrap(module, sources.Item(of, name)) for name, module in loaded.items()}
+    made: Value = found[wanted]
+    return made

@@ -54,7 +54,9 @@ class Pin:
         return self.weak is not None and self.weak() is None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pin) and not self.dead and other.value is self.value
+        if not isinstance(other, Pin) or self.dead or other.dead:
+            return False  # MISSING may be what was pinned
+        return other.value is self.value
 
     def __hash__(self) -> int:
         return id(self.value)
@@ -219,6 +221,7 @@ AMBIENT = {
     "DEFAULT_DTYPE": Ambient(torch.get_default_dtype),
     "FUNCTION_MODES": Ambient(function_modes, (), torch._C._len_torch_function_stack, 0),
     "DISPATCH_MODES": Ambient(torch._C._len_torch_dispatch_stack),
+    "TRACING": Ambient(torch._C._get_tracing_state),
     "SAVED_TENSORS_HOOKS": Ambient(saved_hooks, None, saved_hooks, None),
     "DETERMINISTIC": Ambient(torch._C._get_deterministic_algorithms),
     "MATMUL_PRECISION": Ambient(torch._C._get_float32_matmul_precision),  # read by matmuls

@@ -186,6 +186,11 @@ KINDS: dict[str, Kind] = {
         lambda e: e[0],
     ),
     **{name: _ambient(name) for name in AMBIENT},
+    "STATE": Kind(  # expected: (a function of torch's, its arguments, what it answers)
+        2,
+        lambda x, e, s: f"{s.const(e[0])}(*{s.const(e[1])}) == {s.const(e[2])}",
+        tell=lambda e, v: (f"{e[0].__name__}{e[1]} to be {e[2]}", str(e[0](*e[1]))),
+    ),
 }
 
 
@@ -341,6 +346,8 @@ class GuardSet:
             raise Unsupported("a torch function or dispatch mode is active", "leave it first")
         if facts.saved_hooks() is not None:
             raise Unsupported("hooks see each tensor that is saved", "leave saved_tensors_hooks")
+        if AMBIENT["TRACING"].read() is not None:
+            raise Unsupported("torch.jit.trace is at work", "trace the function itself")
 
     def __len__(self) -> int:
         return len(self.rows)

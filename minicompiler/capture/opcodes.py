@@ -20,7 +20,7 @@ from .decode import FAST, VERSION, Instruction
 from .frame import Frame, Handled, Yielded
 from .polyfills import match_class
 from .values import NONE, NULL, TRUE, Cell, Const, Dict, Function, Generator, List, Raised, Set
-from .values import Tensor, Tuple, Value, const_bool, python_value, refuse
+from .values import Tensor, Tuple, Value, const_bool, new_exception, python_value, refuse
 
 Handler = Callable[[Frame, Instruction], Value | None]
 
@@ -493,7 +493,12 @@ def POP_EXCEPT(f: Frame, inst: Instruction) -> None:
 
 
 def CHECK_EXC_MATCH(f: Frame, inst: Instruction) -> None:
-    f.push(const_bool(model.is_instance(f.ev, f.stack[-2], f.pop())))
+    of = f.pop()
+    classes = [c.real for c in (of.read(f.ev) if isinstance(of, Tuple) else [of])]
+    if not all(isinstance(c, type) and issubclass(c, BaseException) for c in classes):
+        text = "catching classes that do not inherit from BaseException is not allowed"
+        raise Raised(f.ev, new_exception(TypeError, Const(text)))
+    f.push(const_bool(any(c in f.stack[-1].cls.__mro__ for c in classes)))
 
 
 def BEFORE_WITH(f: Frame, inst: Instruction) -> None:

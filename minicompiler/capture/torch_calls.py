@@ -17,7 +17,7 @@ from ..symbolic.fake import Fake
 from . import attributes, custom_function, data_model as model, frame_hook, polyfills
 from . import source as sources
 from .calls import PURE, Rule, found_in, refused, rule
-from .facts import SDP_FLAGS, SDP_KERNELS
+from .facts import AMBIENT, SDP_FLAGS, SDP_KERNELS
 from .frame_hook import MISSING, trust, type_lookup
 from .values import ABSENT, E, FALSE, NONE, TRUE, Const, Dict, Function, Method, Sequence, Tensor
 from .values import Value, const_bool, python_value, refuse
@@ -28,8 +28,9 @@ FUNCTIONAL = ("torch.functional", "torch.nn.functional", "torch._lowrank", "torc
 REASONS = {
     "takes the value of a tensor": "item tolist numpy __array__ __bool__ __int__ __float__ "
     "__index__ __complex__ __contains__",
-    "looks at the memory of a tensor": "storage untyped_storage data_ptr set_ resize_ resize_as_ "
-    "share_memory_ pin_memory __dlpack__ __reduce_ex__ __deepcopy__ as_subclass is_inference",
+    "looks at the memory of a tensor": "storage storage_offset untyped_storage data_ptr set_ "
+    "resize_ resize_as_ share_memory_ pin_memory __dlpack__ __reduce_ex__ __deepcopy__ "
+    "as_subclass is_inference",
     "reaches beyond the graph": "backward register_hook register_post_accumulate_grad_hook "
     "retain_grad __format__ __repr__ __str__ __hash__ map_ map2_ apply_ requires_grad_ detach_",
 }
@@ -125,9 +126,21 @@ def tensor_grad(ev: E, v: Tensor) -> Value:
 
 
 # ---------------------------------------------------------------- ambient modes
+def reads_state(getter: Any, name: str = "") -> None:
+    """A question about a switch, guarded unless the program has set it or every frame asks."""
+
+    @rule(getter)
+    def get(ev: E, *args: Value) -> Value:
+        real = tuple(map(python_value, args))
+        answer = getter(*real)
+        if (name, *real) not in ev.ambient and all(a.read is not getter for a in AMBIENT.values()):
+            ev.guards.add("STATE", None, (getter, real, answer), ev.where())
+        return ev.wrap(answer, None)
+
+
 def ambient(name: str, setter: Any, getter: Any) -> None:
     """A C-level switch: a node that sets it, and the real switch set while evaluating."""
-    PURE.add(getter)
+    reads_state(getter, name)
 
     @rule(setter)
     def set_(ev: E, *args: Value) -> None:
@@ -152,12 +165,12 @@ rule(torch.autocast_increment_nesting, torch.autocast_decrement_nesting)(lambda 
 rule(torch.from_file, torch.frombuffer)(refused("makes a tensor of memory unknown to the graph"))
 rule(torch._C._InferenceMode)(refused("enters inference mode", "use torch.no_grad()"))
 STATE = """_are_functorch_transforms_active _is_torch_function_mode_enabled _get_cudnn_enabled
-_is_torch_function_enabled _len_torch_function_stack _len_torch_dispatch_stack
-_get_privateuse1_backend_name""".split()
-PURE |= {getattr(torch._C, name) for name in STATE}
-PURE |= {torch.amp.autocast_mode.is_autocast_available, torch.backends.mha.get_fastpath_enabled}
-PURE |= {torch.get_autocast_cpu_dtype, torch.get_autocast_gpu_dtype, torch.is_anomaly_enabled}
-PURE |= {torch._C._autograd._profiler_enabled, torch.is_inference_mode_enabled}
+_is_torch_function_enabled _len_torch_function_stack _len_torch_dispatch_stack _get_tracing_state
+_get_privateuse1_backend_name is_autocast_cpu_enabled is_anomaly_enabled get_autocast_cpu_dtype
+get_autocast_gpu_dtype is_inference_mode_enabled get_default_dtype""".split()
+for _getter in (*(getattr(torch._C, name) for name in STATE), torch._C._autograd._profiler_enabled):
+    reads_state(_getter)
+PURE.add(torch.amp.autocast_mode.is_autocast_available)
 
 
 # ---------------------------------------------------------------- questions about compilation

@@ -2,13 +2,16 @@
 
 import abc
 import bisect
+import builtins
 import collections
+import contextlib
 import enum
 import functools
 import gc
 import heapq
 import inspect
 import itertools
+import logging
 import math
 import operator
 import re
@@ -1891,3 +1894,218 @@ def test_a_class_is_given_a_special_method_that_it_did_not_have() -> None:
         setattr(cls, name, later[name])
         a, b = cls(), cls()
         assert compiled(a, torch.ones(1)) == how(b, torch.ones(1)) and a.b == b.b, name
+
+
+def agree(f, args, changes):
+    """Eager's answers before and after each change of what `f` reads, and after all again."""
+    ours = minicompiler.compile(f, backend="eager")
+    for change in (lambda: None, *changes, lambda: None):
+        change()
+        expected, found = (observed_call(g, args) for g in (f, ours))
+        assert str(expected) == str(found)
+
+
+def observed_call(f, args):
+    try:
+        return f(*args)
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize(
+    ("read", "change"),
+    [
+        (torch.is_anomaly_enabled, lambda on: torch.set_anomaly_enabled(on)),
+        (
+            lambda: torch.get_autocast_dtype("cpu"),
+            lambda on: torch.set_autocast_dtype("cpu", torch.float16 if on else torch.bfloat16),
+        ),
+        (torch.is_autocast_cache_enabled, lambda on: torch.set_autocast_cache_enabled(not on)),
+        (
+            torch.backends.mha.get_fastpath_enabled,
+            lambda on: torch.backends.mha.set_fastpath_enabled(not on),
+        ),
+    ],
+)
+def test_switches_of_torch_are_guarded_where_they_are_read(read, change):
+    try:
+        changes = [lambda: change(True), lambda: change(False)]
+        agree(lambda x: (x + 1, read()), (torch.ones(1),), changes)
+        compiled = minicompiler.compile(lambda x: x + 1, backend="eager")
+        compiled(torch.ones(1))
+        before = minicompiler.stats()["frames"]
+        change(True)
+        compiled(torch.ones(1))
+        assert minicompiler.stats()["frames"] == before
+    finally:
+        change(False)
+
+
+def test_each_call_makes_its_own_random_generator():
+    def f(x):
+        return x + torch.randn(2, generator=torch.Generator())
+
+    agree(f, (torch.ones(2),), [lambda: None])
+
+
+def test_callable_asks_the_class_as_it_is_now():
+    class Given:
+        pass
+
+    given, call = Given(), lambda self: 1
+    changes = [lambda: setattr(Given, "__call__", call), lambda: delattr(Given, "__call__")]
+    agree(lambda x: x * (2 if callable(given) else 3), (torch.ones(1),), changes)
+
+
+def test_a_method_of_tensors_that_was_replaced_and_taken_away_is_gone():
+    def f(x):
+        return x.minicompiler_test(2)
+
+    changes = [
+        lambda: setattr(torch.Tensor, "minicompiler_test", lambda self, k: self * k),
+        lambda: setattr(torch.Tensor, "minicompiler_test", lambda self, k: self * k * 10),
+        lambda: delattr(torch.Tensor, "minicompiler_test"),
+    ]
+    agree(f, (torch.ones(1),), changes)
+
+
+def test_an_import_finds_the_module_that_is_there_now(monkeypatch):
+    def f(x):
+        import minicompiler_test_module
+        from minicompiler_test_module import k
+
+        return x * minicompiler_test_module.k + k
+
+    def module(k):
+        made = types.ModuleType("minicompiler_test_module")
+        made.k = k
+        return made
+
+    def imported(name, *rest):
+        return module(5) if name == "minicompiler_test_module" else importer(name, *rest)
+
+    importer = builtins.__import__
+    put = functools.partial(monkeypatch.setitem, sys.modules, "minicompiler_test_module")
+    changes = [lambda k=k: put(k and module(k)) for k in (1, 50, None, 2)]
+    changes += [lambda: monkeypatch.setattr(builtins, "__import__", imported)]
+    changes += [lambda: monkeypatch.setattr(builtins, "__import__", importer)]
+    agree(f, (torch.ones(1),), changes)
+
+
+def test_who_takes_output_may_look_at_what_was_written():
+    state, seen = {"n": 0}, []
+
+    class Takes(logging.Handler):
+        def write(self, text):
+            seen.append((text, state["n"]))
+
+        def emit(self, record):
+            self.write(record.getMessage())
+
+    def f(x, log):
+        log("a")
+        state["n"] += 1
+        log("b")
+        state["n"] += 1
+        log("c")
+        return x * state["n"]
+
+    logger = logging.getLogger("minicompiler.test")
+    logger.addHandler(taker := Takes())
+    with contextlib.redirect_stdout(taker):
+        for log in (print, logger.warning):
+            for g in (f, minicompiler.compile(f, backend="eager")):
+                state["n"] = 0
+                g(torch.ones(1), log)
+    half = len(seen) // 2
+    prints = [s for s in seen if s[0] != "\n"]
+    assert half and prints == [("a", 0), ("b", 1), ("c", 2)] * 4
+
+
+def test_an_enum_that_looks_for_members_itself_is_asked_each_time():
+    asked = []
+
+    class Kind(enum.Enum):
+        A, B = 1, 2
+
+        @classmethod
+        def _missing_(cls, value):
+            asked.append(value)
+            return cls[value]
+
+    def f(x, value):
+        return x * Kind(value).value, len(asked)
+
+    compiled = minicompiler.compile(f, backend="eager")
+    for value in (1, "A", "B", "A", 2):
+        asked.clear()
+        expected = f(torch.ones(1), value)
+        asked.clear()
+        assert compiled(torch.ones(1), value) == expected
+
+
+def test_except_clauses_take_exceptions_only():
+    class Anything(type):
+        def __instancecheck__(cls, of):
+            return True
+
+    class Error(Exception, metaclass=Anything):
+        pass
+
+    def caught(*what):
+        def f(x):
+            x = x + 1
+            try:
+                raise KeyError(2)
+            except what:
+                return x
+
+        return f
+
+    wrong = (int, (KeyError, OSError), Anything("A", (), {}))
+    for what in ((KeyError,), (OSError, LookupError), (Error,), *((w, KeyError) for w in wrong)):
+        agree(caught(*what), (torch.ones(1),), [])
+
+
+def test_a_proxy_that_answers_for_its_class_is_asked_each_time():
+    class Proxy:
+        def __init__(self, of):
+            object.__setattr__(self, "of", of)
+
+        def __getattribute__(self, name):
+            of = object.__getattribute__(self, "of")
+            return type(of) if name == "__class__" else getattr(of, name)
+
+    proxy = Proxy(1)
+
+    def f(x):
+        return x * isinstance(proxy, int) + isinstance(proxy, Proxy)
+
+    agree(f, (torch.ones(1),), [lambda: object.__setattr__(proxy, "of", "text")])
+
+
+def test_where_a_view_begins_is_no_constant():
+    def f(x):
+        again = torch.as_strided(x, (2,), (1,), x.storage_offset() + 1)
+        return x * x.storage_offset(), again * 1, torch.as_strided(x, (2,), (1,)) * 1
+
+    ours = minicompiler.compile(f)
+    for x in torch.arange(12.0).view(4, 3)[:3]:
+        assert str(ours(x)) == str(f(x))
+
+
+@pytest.mark.parametrize("backend", ["eager", "auto"])
+def test_nothing_compiled_runs_while_torch_traces(backend):
+    def f(x):
+        return x * (2 if torch.jit.is_tracing() else 3)
+
+    model = torch.nn.Linear(2, 2)
+    for g, x in ((f, torch.ones(2)), (model, torch.ones(1, 2))):
+        ours = minicompiler.compile(g, backend=backend)
+        for _ in range(2):
+            ours(x)
+            texts = [
+                str(observed_call(lambda: torch.jit.trace(lambda x: h(x) * 2, x)(x), ()))  # noqa: B023
+                for h in (g, ours)
+            ]
+            assert texts[0] == texts[1]
