@@ -30,8 +30,7 @@ def namespace(ev: E, v: Obj | Tensor) -> Dict | None:
                 real = own_dict(v.real)
             except AttributeError:
                 return None
-            v.attributes = ev.memo[id(real)] = Dict(dict, real, source)
-            ev.kept.append(real)
+            v.attributes = ev.keep(real, Dict(dict, real, source))
         elif v.cls.__dictoffset__ != 0:
             v.attributes = Dict()
         if v.attributes is not None and isinstance(v, Obj):

@@ -59,7 +59,7 @@ def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value
     if real is ABSENT:
         if isinstance(fn, Function):
             return ev.inline(fn, args, kwargs)
-        return call_object(ev, fn, args, kwargs)
+        return call_object(ev, fn, *args, **kwargs)
     if found_in(RULES, real):
         return apply(ev, real, args, kwargs)
     if found_in(POLYFILLS, real):
@@ -88,7 +88,7 @@ def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value
         return fold(ev, real, args, kwargs)
     if isinstance(real, BuiltinFunctionType | type(list.append) | type(int.__add__)):
         refuse(f"calls {describe(fn)}, which is not Python code")
-    return call_object(ev, fn, args, kwargs)
+    return call_object(ev, fn, *args, **kwargs)
 
 
 def apply(ev: E, real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -101,9 +101,8 @@ def apply(ev: E, real: Any, args: list[Value], kwargs: dict[str, Value]) -> Valu
         raise
 
 
-def call_object(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    bound = model.special(ev, fn, "__call__") or refuse(f"calls {describe(fn)}")
-    return call(ev, bound, args, kwargs)
+def call_object(ev: E, fn: Value, /, *args: Value, **named: Value) -> Value:
+    return model.call_special(ev, fn, "__call__", *args, **named) or refuse(f"calls {describe(fn)}")
 
 
 def is_pure(real: Any, args: list[Value]) -> bool:

@@ -19,12 +19,14 @@ import torch
 from . import data_model as model
 from .frame_hook import MISSING, type_lookup
 from .calls import PURE, RULES, rule
-from .source import builtin_of
+from .source import builtin_of, empty
 from .values import E, FALSE, NONE, TRUE, Const, Dict, Lazy, List, Sequence, Set, Tuple, Value, View
 from .values import calls_back, const_bool, constant, key_of, keyed, python_value, refuse
-from .values.containers import ITEMS, KEYS, VALUES
 
 NO, NOT_IMPLEMENTED = NotImplemented, Const(NotImplemented)
+VIEWED = ("keys", "values", "items")
+VIEWS: Any = [type(getattr(of(), name)()) for of in (dict, OrderedDict) for name in VIEWED]
+KEYS, VALUES, ITEMS = VIEWS[:3]
 
 
 # ---------------------------------------------------------------- making them
@@ -121,9 +123,9 @@ def compared(ev: E, self: Any) -> Any:
 
 
 _ITERATED: tuple[Any, ...] = (list, tuple, deque, dict, OrderedDict, set, frozenset, str, bytes)
-_ITERATED += (range, MappingProxyType, KEYS, VALUES, ITEMS)
+_ITERATED += (range, MappingProxyType, *VIEWS)
 rule(*(_cls.__iter__ for _cls in _ITERATED))(model.native_iter)
-_ITERATED = (list, deque, dict, OrderedDict, KEYS, VALUES, ITEMS)
+_ITERATED = (list, deque, dict, OrderedDict, *VIEWS)
 rule(*(_cls.__reversed__ for _cls in _ITERATED))(lambda ev, v: model.native_iter(ev, v, reversed))
 
 # What each takes: i an index or slice, x an item, * the items of an iterable, n a number of times,
@@ -287,51 +289,58 @@ def view(kind: str) -> Callable[..., Value]:
     return lambda ev, self: View(self, kind)
 
 
-for _kind in ("keys", "values", "items"):
+for _kind in VIEWED:
     rule(*(getattr(of, _kind) for of in (dict, OrderedDict, MappingProxyType)))(view(_kind))
 rule(KEYS.__len__, VALUES.__len__, ITEMS.__len__)(lambda ev, self: _dict_len(ev, self.of))
 rule(KEYS.__contains__)(lambda ev, self, key: _dict_contains(ev, self.of, key))
-rule(KEYS.mapping.__get__)(lambda ev, self: self.of)
 
 
 # ---------------------------------------------------------------- sets
+COMPARING = [f"__{name}__" for name, _ in model.COMPARE.values()]
 ONE_KEY = ("add", "discard", "remove", "__contains__")
 READING_SETS = """__len__ __contains__ copy isdisjoint issubset issuperset union intersection
 difference symmetric_difference __or__ __and__ __sub__ __xor__ __eq__ __ne__ __lt__ __le__ __gt__
-__ge__"""
+__ge__ __ror__ __rand__ __rsub__ __rxor__"""
 WRITING_SETS = """add discard remove pop clear update difference_update intersection_update
 symmetric_difference_update __ior__ __iand__ __isub__ __ixor__"""
 
 
-def _set_rule(name: str, writes: bool, ev: E, self: Value, *args: Value) -> Value:
+def _set_rule(name: str, writes: bool, ev: E, self: Any, *args: Value) -> Any:
     """Python's own method, on the keys: any hashable values take part."""
     operates = name.startswith("__") and name not in ("__len__", "__contains__")
-    # only the views of a dict are combined with any iterable
-    any_other = isinstance(self, View) and name in ("__or__", "__and__", "__sub__", "__xor__")
-    if operates and not any_other and not isinstance(args[0], Set | View):
+    # a set is combined with sets, a view with any iterable and compared with sets and views
+    takes: Any = Set if isinstance(self, Set) else Set | View if name in COMPARING else Value
+    if operates and not isinstance(args[0], takes):
         return NOT_IMPLEMENTED
-    of = self if isinstance(self, Set) else Set(model.unpack(ev, self))
+    own = self.items if isinstance(self, Set) else keyed(model.unpack(ev, self))
     if name in ONE_KEY:
         known = keyed(args)
         given: list[Any] = list(known)
     else:
         tables = [v.items if isinstance(v, Set) else keyed(model.unpack(ev, v)) for v in args]
         known = {k: v for table in reversed(tables) for k, v in table.items()}
-        # a set has its own order, anything else the order of its items
-        given = [v.python if isinstance(v, Set) else list(t) for v, t in zip(args, tables)]
-        given = list(map(set, given)) if operates and not isinstance(args[0], Set) else given
-    known |= of.items
-    if name == "remove" and given[0] not in of.items:
+        given = [in_order(v, table) for v, table in zip(args, tables)]
+    known |= own
+    if name == "remove" and given[0] not in own:
         ev.throw(KeyError, args[0])
     if name == "pop":
-        of.ordered()
+        self.ordered()
     act: Callable[[Any], Any] = lambda keys: model.attempt(ev, getattr(keys, name), *given)
-    found = of.change(ev, act, known) if writes else act(of.python)
+    found = self.change(ev, act, known) if writes else act(in_order(self, own))
     if not isinstance(found, set | frozenset):
         return known[found] if name == "pop" else Const(found)
     if writes:
         return self
-    return Set([known[k] for k in found], type(of.python), python=found)
+    return Set([known[k] for k in found], type(found), python=found)
+
+
+def in_order(v: Value, keys: dict[Any, Value]) -> Any:
+    """The keys of `v` as what Python goes through: a set has its own order, a view its dict's."""
+    if isinstance(v, Set):
+        return v.python
+    if isinstance(v, View) and v.kind == "keys":
+        return empty(v.of.cls).fromkeys(keys).keys()
+    return list(keys)
 
 
 for _of in (set, frozenset, KEYS):

@@ -14,7 +14,7 @@ from collections import abc, deque
 from collections.abc import Callable
 from contextlib import nullcontext
 from enum import EnumType
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, UnionType
+from types import BuiltinFunctionType, FunctionType, UnionType
 from typing import Any
 
 import torch
@@ -23,7 +23,7 @@ from ..errors import Unsupported
 from . import attributes, source as sources
 from .facts import ARRAY, numpy, signature
 from .frame_hook import MISSING, trust, type_lookup
-from .source import CONTAINERS, builtin_of
+from .source import CONTAINERS, empty
 from .values import ABSENT, E, NONE, Const, Dict, Generator, Iterator, Method, Obj, Raised, Sequence
 from .values import Set, Slice, Tensor, Tuple, Value, View, const_bool, constant, describe, is_fixed
 from .values import TRUE, calls_back, new_exception, operators, python_value, refuse, trusted
@@ -52,10 +52,10 @@ ANSWERS = {f"__{name}__": cls for name, cls in ANSWERS.items()} | {"__init__": t
 ANSWERS["__format__"] = str
 
 
-def call_special(ev: E, v: Value, name: str, *args: Value) -> Value | None:
+def call_special(ev: E, v: Value, name: str, /, *args: Value, **named: Value) -> Value | None:
     """None where the class has no such method."""
     found = special(ev, v, name)
-    return None if found is None else answered(name, call(ev, found, list(args), {}))
+    return None if found is None else answered(name, call(ev, found, list(args), named))
 
 
 def answered(name: str, found: Value) -> Value:
@@ -299,10 +299,9 @@ def native_iter(ev: E, v: Value, way: Any = iter) -> Value:
             return v.shown(ev, item)
         return item if isinstance(item, Value) else Const(item)
 
-    base: Any = builtin_of(of.cls)
-    empty = items if isinstance(v, Const) else {} if base is MappingProxyType else base()
-    shown = getattr(empty, v.kind)() if isinstance(v, View) else empty
-    made = Iterator(type(way(shown)), next_item, v)
+    like = items if isinstance(of, Const) else empty(of.cls)
+    like = getattr(like, v.kind)() if isinstance(v, View) else like
+    made = Iterator(type(way(like)), next_item, v)
     made.way = way
     return made
 

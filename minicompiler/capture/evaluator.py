@@ -12,7 +12,7 @@ import builtins
 from collections import deque
 from enum import Enum
 from types import CellType, FunctionType, MappingProxyType, MethodType
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import torch
 
@@ -30,6 +30,7 @@ from .values import new_exception, refuse, trusted
 
 # What a trusted module defines under a name and does not change.
 AS_THEY_ARE = (*FIXED, FunctionType, torch.dtype, torch.layout, torch.memory_format)
+V = TypeVar("V", bound=Value)
 IMMUTABLE = (FunctionType, MethodType, slice, tuple, torch.Size)
 SINGLETONS = {None: NONE, True: TRUE, False: FALSE}
 
@@ -47,7 +48,6 @@ class Evaluation:
         self.cached: list[tuple[Call, Any]] = []  # calls under lru_cache, and their answers
         self.memo: dict[int, Value] = {}
         self.kept: list[Any] = []  # keeps ids in `memo` valid
-        self.spaces: dict[int, Dict] = {}
         self.assumed: set[tuple[Any, ...]] = set()
         self.fresh: set[int] = set()  # ids of objects that exist for this evaluation only
         self.handled: Obj | None = None  # the exception that except clauses are handling
@@ -59,7 +59,7 @@ class Evaluation:
     def where(self) -> str:
         """The user's line: innermost frame that is not torch's or Python's own."""
         for frame in reversed(self.frames):
-            if not trusted(frame.module) or frame is self.frames[0]:
+            if not trusted(frame.space.real.get("__name__")) or frame is self.frames[0]:
                 return frame.where()
         return ""
 
@@ -90,7 +90,10 @@ class Evaluation:
                 else:
                     self.assume("ALIASED", source, known.source)
             return known
-        made = self._wrap_new(real, source)
+        return self.keep(real, self._wrap_new(real, source))
+
+    def keep(self, real: Any, made: V) -> V:
+        """From now on `made` stands for this object."""
         self.memo[id(real)] = made
         self.kept.append(real)
         return made
@@ -148,15 +151,13 @@ class Evaluation:
     # ---------------------------------------------------------------- dictionaries from outside
     def globals_of(self, real: dict[str, Any], source: Source | None) -> Dict:
         """The namespace of a module; names of trusted modules are read without guards."""
-        if (known := self.spaces.get(id(real))) is None:
+        if (known := self.memo.get(id(real))) is None:
             if real is self.f_globals:
                 source = sources.Globals()
             elif source is None or trusted(real.get("__name__")):
                 source = sources.Const(real)
-            known = self.spaces[id(real)] = Dict(dict, real, source)
-            self.memo[id(real)] = known
-            self.kept.append(real)
-        return known
+            known = self.keep(real, Dict(dict, real, source))
+        return cast(Dict, known)
 
     def load_global(self, space: Dict, name: str) -> Value:
         found = space.get(self, Const(name))

@@ -34,8 +34,6 @@ class Frame:
         self.cells: dict[str, Cell] = dict(zip(code.co_freevars, closure))
         self.index = 0  # of the next instruction
         self.inst: Instruction = self.code.instructions[0]
-        module = space.real.get("__name__") if isinstance(space.real, dict) else None
-        self.module: str | None = module if isinstance(module, str) else None
         self.outermost = not ev.frames
         self.steps: list[int] = []  # of the outermost frame: index of each instruction run
         ev.differentiates_twice |= self.code.differentiates_twice
@@ -83,17 +81,14 @@ class Frame:
             star = isinstance(rest, tuple)
             self.locals[name] = Tuple(rest) if star else model.call_real(self.ev, dict, **rest)
 
-    def make_cells(self) -> None:
-        """Cells of this frame's own captured variables; parameters among them move in."""
+    # ---------------------------------------------------------------- running
+    def enter(self) -> Value:
+        """First the cells of this frame's own captured variables; parameters among them move in."""
         for name in self.code.code.co_cellvars:
             self.cells[name] = cell = Cell()
             if name in self.locals:
                 cell.content = self.local(name)
                 del self.locals[name]
-
-    # ---------------------------------------------------------------- running
-    def enter(self) -> Value:
-        self.make_cells()
         return self.run()
 
     def run(self) -> Value:

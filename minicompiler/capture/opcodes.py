@@ -87,11 +87,9 @@ def LOAD_FAST_AND_CLEAR(f: Frame, inst: Instruction) -> None:
 
 
 def STORE_FAST(f: Frame, inst: Instruction) -> None:
-    value = f.pop()
-    if value is NULL:  # the name that an inlined comprehension had hidden was unbound
-        f.locals.pop(inst.argval, None)
-    else:
-        f.locals[inst.argval] = value
+    f.locals[inst.argval] = f.pop()
+    if f.locals[inst.argval] is NULL:  # what an inlined comprehension had hidden was unbound
+        del f.locals[inst.argval]
 
 
 STORE_FAST_MAYBE_NULL = STORE_FAST

@@ -102,6 +102,12 @@ def builtin_of(cls: type) -> Any:
     return next((b for b in CONTAINERS if issubclass(cls, b)), None)
 
 
+def empty(cls: type) -> Any:
+    """An empty one of that kind; for a mappingproxy what it shows."""
+    base = builtin_of(cls)
+    return {} if base is MappingProxyType else base()
+
+
 def item_as(container: Any, key: object, kind: Any) -> object:
     """`container[key]` as the builtin type has it; for dicts without `__missing__`."""
     if not issubclass(kind, dict):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 COMPILER = {
     "root": 480,
-    "capture": 5320,
+    "capture": 5318,
     "symbolic": 1169,
     "aot": 1187,
     "decompositions": 700,
@@ -24,7 +24,7 @@ COMPILER = {
     "schedule": 960,
     "codegen": 1596,
     "runtime": 1577,
-    "reserve": 23,  # freed, for stages to come
+    "reserve": 25,  # freed, for stages to come
 }
 BESIDES = {"report": 700, "tools": 2500}
 FILE, COLUMNS = 600, 100

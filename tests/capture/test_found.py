@@ -2109,3 +2109,16 @@ def test_nothing_compiled_runs_while_torch_traces(backend):
                 for h in (g, ours)
             ]
             assert texts[0] == texts[1]
+
+
+def test_views_combine_in_the_order_of_their_dictionaries() -> None:
+    def f(x: torch.Tensor, d: dict[str, None]) -> object:
+        kept = made = {"a", "b", "k"}
+        made |= d.keys()
+        orders = [d.keys() | {"c", "q"}, {"c", "q"} | d.keys(), d.keys() ^ {"v"}, d.keys() - {"v"}]
+        return x + 1, type(d.keys()), made is kept, [list(s) for s in [kept, made, *orders]]
+
+    for kind in (dict, collections.OrderedDict):
+        for keys in ("ab", "zyxwv", "zyxwvutsrqponmlkji"):
+            run = check_against_eager(f, torch.ones(2), kind.fromkeys(keys))
+            assert len(run.graphs) == 1 and not run.breaks

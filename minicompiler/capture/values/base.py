@@ -25,9 +25,9 @@ TRUSTED = frozenset(sys.stdlib_module_names) | {"torch", "minicompiler", "typing
 # Not "test": CPython's own tests are user code like any other.
 
 
-def trusted(module: str | None) -> bool:
+def trusted(module: Any) -> bool:
     """Functions and classes of these modules are taken as they are, without a guard."""
-    return module is not None and module.partition(".")[0] in TRUSTED and module != "__main__"
+    return isinstance(module, str) and module.partition(".")[0] in TRUSTED and module != "__main__"
 
 
 ABSENT: Any = object()  # there is no real object, no such attribute, no such item

@@ -11,7 +11,7 @@ import torch
 
 from ..frame_hook import type_lookup
 from ..source import Const as ConstSource
-from ..source import Source, keys_of
+from ..source import Source, empty, keys_of
 from .base import ABSENT, E, NULL, Const, Lazy, NotConstant, Obj, Tensor, Value, is_literal, refuse
 
 
@@ -213,15 +213,11 @@ class Dict(Obj):
         return len(self.items)
 
 
-EMPTY: dict[Any, Any] = {}
-KEYS, VALUES, ITEMS = type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items())
-
-
 class View(Obj):
     """keys(), values() or items() of a dict, alive as in Python."""
 
     def __init__(self, of: Dict, kind: str) -> None:
-        super().__init__({"keys": KEYS, "values": VALUES, "items": ITEMS}[kind])
+        super().__init__(type(getattr(empty(of.cls), kind)()))
         self.of, self.kind = of, kind
 
     def read(self, ev: E) -> list[Value]:
