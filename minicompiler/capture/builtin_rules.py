@@ -209,7 +209,7 @@ def _cached_call(ev: E, v: Obj, *args: Value, **kwargs: Value) -> Value:
     plain: Callable[[Value], Value] = lambda a: a if a.source else Const(readable(ev, a, v.real))
     args, kwargs = tuple(map(plain, args)), {name: plain(a) for name, a in kwargs.items()}
     if later:
-        ev.effects.later(ev.at, v, args, kwargs, checked=len(args))
+        ev.effects.later(ev, v, args, kwargs, checked=len(args))
         return found
     real = {name: a.real for name, a in kwargs.items()}
     answer = found.real if literal else model.attempt(ev, v.real, *(a.real for a in args), **real)
@@ -417,7 +417,7 @@ def _later(function: Any, ev: E, *args: Value, **kwargs: Value) -> None:
     if function is print:  # what it does not take, it raises now
         named = {name: python_value(v) for name, v in kwargs.items()}
         model.attempt(ev, print, *map(python_value, args), **named | {"file": io.StringIO()})
-    ev.effects.later(ev.at, ev.wrap(function, None), args, kwargs, checked=function is not print)
+    ev.effects.later(ev, ev.wrap(function, None), args, kwargs, checked=function is not print)
 
 
 @rule(logging.Logger.isEnabledFor)

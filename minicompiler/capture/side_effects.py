@@ -1,8 +1,13 @@
 """What evaluation did to the world outside: the list to be replayed after the graph."""
 
+import logging
+import sys
 from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
 
-from .values import ABSENT, Obj, Unbuildable, Value, constant, describe, refuse
+from .frame_hook import type_lookup
+from .values import ABSENT, E, Obj, Unbuildable, Value, constant, describe, refuse, trusted
 
 Args = tuple[Value, ...]
 
@@ -16,6 +21,22 @@ class Call:
     kwargs: dict[str, Value]
 
 
+def takers() -> tuple[Any, ...]:
+    """What takes output, so far as it can be asked at each call."""
+    handlers: Any = logging._handlerList  # type: ignore[attr-defined]
+    return type(sys.stdout), type(sys.stderr), len(handlers)
+
+
+def output_is_watched() -> bool:
+    """Does code of the program's take output? It may look at what else the program does."""
+    handlers: Any = [at() for at in logging._handlerList]  # type: ignore[attr-defined]
+    parts = [p for h in handlers if h for p in (h, h.formatter, *h.filters) if p]
+    streams = [sys.stdout, sys.stderr, *(getattr(h, "stream", None) for h in handlers)]
+    writes = [type_lookup(type(stream), "write") for stream in streams]
+    own = any(isinstance(write, FunctionType) for write in writes)
+    return own or not all(trusted(type(part).__module__) for part in parts)
+
+
 class Effects:
     """Objects in the order of their first write, and calls that wait. Each object keeps its own
     final state; writes to one object that a program cannot tell apart any more (a list's
@@ -23,7 +44,7 @@ class Effects:
 
     def __init__(self) -> None:
         self.order: dict[int, Obj | Call] = {}
-        self.told: int | None = None  # the step of the first call that waits
+        self.told: int | None = None  # the step of a call that waits and is watched
 
     def touch(self, of: Value) -> None:
         """`of` is about to be written. New objects cost nothing: they are built as they end up."""
@@ -33,17 +54,20 @@ class Effects:
             self.order.setdefault(id(of), of)
 
     def later(
-        self, at: int, function: Value, args: Args, kwargs: dict[str, Value], checked: int
+        self, ev: E, function: Value, args: Args, kwargs: dict[str, Value], checked: int
     ) -> None:
         """Call `function` after the graph. Raises Unsupported unless all arguments are constants
-        (the first `checked`: outside objects), or where something was written that handlers of
-        output, or where it goes, may depend on."""
+        (the first `checked`: outside objects), or where something was written on which what takes
+        output, or where it goes, may depend."""
         if any(v.real is ABSENT for v in args[:checked]):
             refuse(f"{describe(function)} of an object made while evaluating")
         if any(constant(v) is ABSENT for v in (*args[checked:], *kwargs.values())):
             refuse("output of something that is computed", "print or log outside")
-        if any(isinstance(o, Obj) for o in self.order.values()):
+        watched = output_is_watched()
+        ev.guards.add("STATE", None, (takers, (), takers()), ev.where())
+        written = [o.real for o in self.order.values() if isinstance(o, Obj)]
+        if any(watched or real is vars(sys) for real in written):
             refuse("output after a write: who takes it may look there")
-        self.told = at
+        self.told = ev.at if watched else self.told
         call = Call(function, args, kwargs)
         self.order[id(call)] = call

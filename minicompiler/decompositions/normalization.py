@@ -161,6 +161,9 @@ def _batch_norm(x, weight, bias, mean, var, training, momentum, eps):
     if training:
         n = count(x, dims)
         centred, batch_var, average = _moments(x, dims)
+        # again: what rounds in the mean puts values near it on the other side of zero
+        off = centred.sum(dims, keepdim=True) / n
+        centred, batch_var, average = centred - off, batch_var - off * off, average + off
         rstd = torch.rsqrt(batch_var + eps)
         saved = average.reshape(-1), rstd.reshape(-1)
         if mean is not None:
