@@ -12,6 +12,7 @@ from functools import partial
 from types import BuiltinFunctionType, MethodWrapperType, ModuleType
 from typing import Any, TypeVar
 
+import torch
 
 from . import attributes, data_model as model
 from .facts import ARRAY
@@ -69,11 +70,13 @@ def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value
     if torch_calls.is_operator(real):
         return torch_calls.call_operator(ev, real, args, kwargs)
     if isinstance(real, EnumType) and type_lookup(real, "_missing_").__module__ != "enum":
-        known = model.is_plain(*args) and found_in(real._value2member_map_, constant(args[0]))
-        if not known:
+        members = real._value2member_map_
+        if not any(model.is_plain(v) and found_in(members, constant(v)) for v in args[:1]):
             refuse(f"{real.__name__}._missing_ may be called")
     if found_in(PURE, real) or isinstance(real, EnumType):  # Enum("name")
         return fold(ev, real, args, kwargs)
+    if isinstance(real, torch.jit.ScriptFunction):
+        fn = attributes.getattr_(ev, fn, "_torchdynamo_inline")
     if isinstance(fn, Function):
         if reason := torch_calls.disabled(real):
             refuse(reason)

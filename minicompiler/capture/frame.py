@@ -148,9 +148,11 @@ class Frame:
 
     def in_try(self) -> bool:
         """Whether a yield at which the frame waits has code to run when the generator goes away."""
-        at = self.code.handler(max(self.index - 1, 0))
+        code, at = self.code.instructions, self.code.handler(max(self.index - 1, 0))
+        while at is not None and code[at.target].opname == "CLEANUP_THROW":  # of `yield from`
+            at = self.code.handler(at.target)
         # every generator of Python 3.12 and later has a handler that turns StopIteration
-        return at is not None and self.code.instructions[at.target].opname != "CALL_INTRINSIC_1"
+        return at is not None and code[at.target].opname != "CALL_INTRINSIC_1"
 
     def throw_in(self, exception: Obj) -> Value:
         self.inst = self.code.instructions[max(self.index - 1, 0)]

@@ -2122,3 +2122,20 @@ def test_views_combine_in_the_order_of_their_dictionaries() -> None:
         for keys in ("ab", "zyxwv", "zyxwvutsrqponmlkji"):
             run = check_against_eager(f, torch.ones(2), kind.fromkeys(keys))
             assert len(run.graphs) == 1 and not run.breaks
+
+
+@torch.jit.script
+def scripted(x: torch.Tensor, k: int) -> torch.Tensor:
+    return x * k if k > 1 else x + k
+
+
+def test_scripted_functions_are_followed():
+    run = check_against_eager(lambda x: scripted(x, 1) + scripted(x, 3), torch.ones(2), breaks=0)
+    assert len(run.graphs) == 1
+
+
+def test_a_generator_left_in_its_yield_from_has_nothing_more_to_do():
+    def f(x, model):
+        return x * next(p.sum() for p in model.parameters() if p.dim() > 1)
+
+    assert len(check_against_eager(f, torch.ones(2), torch.nn.Linear(2, 2), breaks=0).graphs) == 1
