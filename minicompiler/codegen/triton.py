@@ -75,9 +75,9 @@ OPS = {
     "logical_not": "{0} == 0",
     "where": "tl.where({all})",
 }
-# the function of two values that each kind of reduction folds with
+# the function of two values that each kind of reduction folds with; any and all are of bools
 FOLDS = dict(
-    sum="plus", prod="times", min="minimum", max="maximum", any="either", all="both",
+    sum="plus", prod="times", min="minimum", max="maximum", any="maximum", all="minimum",
     argmin="argmin", argmax="argmax",
 )  # fmt: skip
 
@@ -118,8 +118,8 @@ class TritonWriter(Writer):
         return self.made(
             f"{HEADER}\n{jit}\ndef {kernel.name}({', '.join(parameters)}{constants}):\n"
             + "".join(f"{line}\n" for line in self.body)
-            + f"\n\ndef launch({', '.join(parameters)}):\n"
-            + f"    {kernel.name}[({grid},)]"
+            + f"\n\ndef launch({', '.join(parameters)}):\n    grid = ({grid},)\n"
+            + f"    return grid, {kernel.name}[grid]"
             + f"({', '.join(parameters)}{options}, num_warps={warps}, enable_fp_fusion=False)\n"
         )
 

@@ -29,16 +29,6 @@ def times(a, b):
 
 
 @triton.jit
-def either(a, b):
-    return a | b
-
-
-@triton.jit
-def both(a, b):
-    return a & b
-
-
-@triton.jit
 def argmin(a, i, b, j):
     """The smaller of two (value, position); NaN is smallest, of equals the first position."""
     first = (a < b) | ((a != a) & (b == b)) | (((a == b) | ((a != a) & (b != b))) & (i < j))

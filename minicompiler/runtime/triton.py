@@ -17,17 +17,8 @@ THREADS = 32  # in a warp
 class Launcher:
     """`launch(*buffers)` of a kernel's module; it returns before the kernel ends."""
 
-    def __init__(self, name: str, module: Any) -> None:
-        self.launch: Callable[..., None] = module.launch
-        self.jit = getattr(module, name)
-        setattr(module, name, self)  # so that what `launch` launches passes through here
-        self.last: tuple[Any, Any] = (None, None)
-
-    def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        def run(*args: Any, **options: Any) -> None:
-            self.last = grid, self.jit[grid](*args, **options)
-
-        return run
+    def __init__(self, launch: Callable[..., tuple[Any, Any]]) -> None:
+        self.launch = launch  # -> grid, what Triton compiled
 
     def __call__(self, *args: Any) -> None:
         self.launch(*args)
@@ -38,8 +29,7 @@ class Launcher:
         [address of the device function, grid, threads, shared bytes]; None where the machine code
         takes more than buffers.
         """
-        self.launch(*args)
-        grid, compiled = self.last
+        grid, compiled = self.launch(*args)
         about = compiled.metadata
         if about.num_ctas != 1 or getattr(about, "launch_cooperative_grid", False):
             return None
@@ -54,4 +44,4 @@ def load(source: KernelSource) -> Launcher:
         (folder / "kernel.py").write_text(source.text)
 
     path, _ = store.fetch("triton", store.digest(source.text), "kernel.py", write)
-    return Launcher(source.name, store.imported(f"minicompiler_{source.name}", path))
+    return Launcher(store.imported(f"minicompiler_{source.name}", path).launch)
