@@ -63,24 +63,20 @@ class Config:
         return replace(self, **options)
 
 
+TRUTH = {"1": True, "true": True, "0": False, "false": False}
+
+
 def _from_environment() -> Config:
-    config = Config()
-    for f in fields(config):
-        text = os.environ.get(f"MINICOMPILER_{f.name.upper()}")
-        if text is None:
-            continue
-        default = getattr(config, f.name)
-        try:
-            value: Any = text
-            if isinstance(default, bool):
-                value = {"1": True, "true": True, "0": False, "false": False}[text.lower()]
-            elif default is not None:
-                value = type(default)(text)
-        except (KeyError, ValueError):
-            kind = type(default).__name__
-            raise UserError(f"MINICOMPILER_{f.name.upper()}={text!r} is no {kind}") from None
-        setattr(config, f.name, value)
-    return config
+    given: dict[str, Any] = {}
+    for f in fields(Config):
+        kind, variable = type(f.default), f"MINICOMPILER_{f.name.upper()}"
+        reads: Any = {bool: lambda text: TRUTH[text.lower()], type(None): str}.get(kind, kind)
+        if (text := os.environ.get(variable)) is not None:
+            try:
+                given[f.name] = reads(text)
+            except (KeyError, ValueError):
+                raise UserError(f"{variable}={text!r} is no {kind.__name__}") from None
+    return Config().override(given)
 
 
 config = _from_environment()

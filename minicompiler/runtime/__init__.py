@@ -8,6 +8,7 @@ inputs and raise the same errors.
 """
 
 from collections.abc import Callable, Sequence
+from ctypes import c_void_p, cast
 from typing import Any
 
 from ..ir.plan import KernelSource, Plan
@@ -26,13 +27,13 @@ def load(plan: Plan, sources: Sequence[KernelSource], flat: dict[str, Any], wrap
     """
     constants = plan.program.constants
     on_cpu = {kernel.name for kernel in plan.kernels if kernel.device.type == "cpu"}
-    native = build.compile_cpp([source for source in sources if source.name in on_cpu])
-    launchers: dict[str, Callable[..., None]] = {
+    native: dict[str, Any] = build.compile_cpp([s for s in sources if s.name in on_cpu])
+    launchers: dict[str, Any] = {
         source.name: triton.load(source) for source in sources if source.name not in native
     }
     if made := extension.module():
-        names = [source.name for source in sources]
-        kernels = [native[n].address if n in native else launchers[n] for n in names]
+        launchers |= {name: cast(kernel, c_void_p).value for name, kernel in native.items()}
+        kernels = [launchers[source.name] for source in sources]
         loaded: Flat = made.Plan(flat, kernels, list(constants.values()))
         return loaded
     for source in sources:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import torch
 
@@ -25,6 +26,8 @@ from ..ir.plan import KernelSource
 from ..report import record
 from ..settings import config
 from . import store
+
+Native: TypeAlias = Callable[..., int]  # `int64_t NAME(void** buffers)`, run without the GIL
 
 MAC = sys.platform == "darwin"
 COMPILE_SECONDS = 600.0  # a compiler that needs longer hangs
@@ -46,14 +49,6 @@ class NoCompiler(Unsupported):
 
 class BuildFailed(Unsupported):
     """The compiler refused a kernel, which is our fault. Carries its first error lines."""
-
-
-@dataclass(frozen=True, slots=True)
-class NativeKernel:
-    """A loaded `int64_t NAME(void** buffers)`, alive for good."""
-
-    address: int
-    function: Callable[..., int]  # the same through ctypes: without the GIL
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +150,7 @@ def build(
     return store.fetch(kind, key, f"{name}.so", make)
 
 
-def compile_cpp(sources: Sequence[KernelSource]) -> dict[str, NativeKernel]:
+def compile_cpp(sources: Sequence[KernelSource]) -> dict[str, Native]:
     """Each kernel by its name. Raises NoCompiler, BuildFailed, DiskFull."""
     if not sources:
         return {}
@@ -168,7 +163,7 @@ def compile_cpp(sources: Sequence[KernelSource]) -> dict[str, NativeKernel]:
             library.omp_set_num_threads(torch.get_num_threads())
     record.current().count("cache_hits", sum(hit for _, hit in libraries))
     return {
-        source.name: _kernel(library, source.name)
+        source.name: _function(library, source.name)
         for unit, (library, _) in zip(units, libraries)
         for source in unit
     }
@@ -204,10 +199,7 @@ def _library(text: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
         return ctypes.CDLL(str(build_kernels(text, compiler)[0])), False
 
 
-def _kernel(library: ctypes.CDLL, name: str) -> NativeKernel:
-    function = getattr(library, name)
-    function.restype = ctypes.c_int64
-    function.argtypes = (ctypes.c_void_p,)
-    address = ctypes.cast(function, ctypes.c_void_p).value
-    assert address is not None
-    return NativeKernel(address, function)
+def _function(library: ctypes.CDLL, name: str) -> Native:
+    function: Any = getattr(library, name)
+    function.restype, function.argtypes = ctypes.c_int64, (ctypes.c_void_p,)
+    return function  # type: ignore[no-any-return]

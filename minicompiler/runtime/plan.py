@@ -70,7 +70,6 @@ class _Flattener:
             "steps": self.steps,
             "outputs": [self.argument(output) for output in self.program.outputs],
             "gpu": gpus.pop() if gpus else None,
-            "registers": len(self.registers),
             "names": list(self.registers),
         }
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.autograd import profiler
 
 from ..ir.plan import KernelSource
-from .build import NativeKernel
+from .build import Native
 
 Flat: TypeAlias = Callable[[list[Any]], list[Any]]
 Launchers: TypeAlias = Mapping[str, Callable[..., None]]
@@ -57,14 +57,14 @@ def named(name: str) -> AbstractContextManager[Any]:
     return torch.profiler.record_function(name) if recording else contextlib.nullcontext()
 
 
-def launcher(kernel: NativeKernel, source: KernelSource) -> Callable[..., None]:
+def launcher(kernel: Native, source: KernelSource) -> Callable[..., None]:
     """`kernel` as a function of tensors. Raises IndexError where a check fails."""
     pointers_type = ctypes.c_void_p * len(source.args)
 
     def launch(*tensors: Tensor) -> None:
         pointers = pointers_type(*[tensor.data_ptr() for tensor in tensors])
         with named(source.name):
-            failed = kernel.function(pointers)
+            failed = kernel(pointers)
         if failed:
             raise IndexError(source.checks[failed - 1])
 

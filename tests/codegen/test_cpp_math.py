@@ -59,7 +59,7 @@ class Text:
 
 
 @pytest.fixture(scope="module")
-def kernels() -> dict[str, build.NativeKernel]:
+def kernels() -> dict[str, build.Native]:
     texts = [
         Text(f"{name}_{T}", with_math(LOOP.format(name=name, T=T)))
         for name in FUNCTIONS
@@ -72,10 +72,10 @@ def kernels() -> dict[str, build.NativeKernel]:
     return build.compile_cpp(texts)
 
 
-def call(kernel: build.NativeKernel, x: np.ndarray, dtype: type) -> np.ndarray:
+def call(kernel: build.Native, x: np.ndarray, dtype: type) -> np.ndarray:
     x, out = np.ascontiguousarray(x), np.empty(len(x), dtype)
     count = ctypes.c_int64(len(x))
-    kernel.function((ctypes.c_void_p * 3)(x.ctypes.data, out.ctypes.data, ctypes.addressof(count)))
+    kernel((ctypes.c_void_p * 3)(x.ctypes.data, out.ctypes.data, ctypes.addressof(count)))
     return out
 
 

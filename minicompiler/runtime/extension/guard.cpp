@@ -52,7 +52,7 @@ class TensorGuard {
     if (row.device && impl.device().index() != *row.device) return false;
     if (static_cast<size_t>(impl.dim()) != row.dims || !equal(impl.sizes(), numbers)) return false;
     if (row.strided && !equal(impl.strides(), numbers)) return false;
-    auto* meta = static_cast<torch::autograd::AutogradMeta*>(impl.autograd_meta());
+    auto* meta = static_cast<autograd::AutogradMeta*>(impl.autograd_meta());
     bool requires_grad = meta && (meta->requires_grad_ || meta->grad_fn_);
     if (requires_grad != row.requires_grad) return false;
     return !requires_grad || !meta->is_view_ || !made_without_gradients(tensor);
@@ -67,9 +67,9 @@ class TensorGuard {
 
   // a view of what requires grad: which of its uses raise depends on what was written since
   static bool made_without_gradients(const Tensor& tensor) {
-    auto* meta = torch::autograd::impl::get_view_autograd_meta(tensor);
+    auto* meta = autograd::impl::get_view_autograd_meta(tensor);
     return meta != nullptr && meta->has_bw_view() &&
-           meta->get_creation_meta() >= torch::autograd::CreationMeta::NO_GRAD_MODE &&
+           meta->get_creation_meta() >= autograd::CreationMeta::NO_GRAD_MODE &&
            meta->get_backward_view().base_.requires_grad();
   }
 

@@ -3,9 +3,9 @@
 
 namespace minicompiler {
 
-using torch::autograd::Node;
-using torch::autograd::SavedVariable;
-using NodePtr = decltype(torch::autograd::Edge::function);  // shared_ptr, or intrusive since 2.12
+using autograd::Node;
+using autograd::SavedVariable;
+using NodePtr = decltype(autograd::Edge::function);  // shared_ptr, or intrusive since 2.12
 constexpr bool kShared = std::is_same_v<NodePtr, std::shared_ptr<Node>>;
 
 template <class T>
@@ -69,7 +69,7 @@ class Backward {
 
   explicit Backward(PyObject* make) : make_(shared(make)) {}
 
-  Pointer of(const torch::autograd::variable_list& tangents) {
+  Pointer of(const autograd::variable_list& tangents) {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       for (const Pointer& one : known_)
@@ -83,8 +83,7 @@ class Backward {
   std::mutex mutex_;  // never held while waiting for the GIL
   std::vector<Pointer> known_;
 
-  static bool fits(const std::vector<Strides>& asked,
-                   const torch::autograd::variable_list& tangents) {
+  static bool fits(const std::vector<Strides>& asked, const autograd::variable_list& tangents) {
     for (size_t i = 0; i < tangents.size(); i++)
       if (tangents[i].defined() != asked[i].has_value() ||
           (asked[i] && !lies_in(tangents[i], *asked[i])))
@@ -92,7 +91,7 @@ class Backward {
     return true;
   }
 
-  Pointer make(const torch::autograd::variable_list& tangents) {
+  Pointer make(const autograd::variable_list& tangents) {
     std::vector<Strides> asked;
     for (const Tensor& tangent : tangents)
       asked.push_back(tangent.defined() ? Strides(tangent.strides().vec()) : std::nullopt);
@@ -123,25 +122,14 @@ struct Description {  // a Signature of aot, see its fields there
   struct Saved {
     std::optional<size_t> argument, result;
     bool checked, differentiable;
-    std::vector<size_t> readers;
+    std::set<size_t> readers;
   };
   std::vector<Place> arguments, outputs;
   std::vector<Mutation> mutations;
   std::vector<size_t> differentiable;
-  std::vector<std::vector<size_t>> frees, inside, gradients;
+  std::vector<std::set<size_t>> frees, inside, gradients;
   std::vector<Saved> saved;
   std::unique_ptr<Backward> backward;
-};
-
-class CompiledBackward;
-
-// Where other outputs of the graph are made of this one, its gradient is not known outside of the
-// compiled backward: whoever wants it is told so, rather than given a part of it.
-struct Watch : torch::autograd::FunctionPreHook {
-  CompiledBackward& node;  // which owns it
-
-  explicit Watch(CompiledBackward& node) : node(node) {}
-  torch::autograd::variable_list operator()(const torch::autograd::variable_list& grads) override;
 };
 
 class CompiledBackward : public Node {
@@ -163,10 +151,10 @@ class CompiledBackward : public Node {
     if (!std::exchange(ran_, false)) kept.clear();
   }
 
-  torch::autograd::variable_list apply(torch::autograd::variable_list&& tangents) override {
+  autograd::variable_list apply(autograd::variable_list&& tangents) override {
     std::lock_guard<std::mutex> lock(mutex_);
-    torch::autograd::variable_list gradients(about->arguments.size());
-    ran_ = !torch::autograd::get_current_graph_task_keep_graph();
+    autograd::variable_list gradients(about->arguments.size());
+    ran_ = !autograd::get_current_graph_task_keep_graph();
     std::vector<bool> defined;
     for (const Tensor& tangent : tangents) {
       defined.push_back(tangent.defined());
@@ -178,8 +166,8 @@ class CompiledBackward : public Node {
     if (std::find(defined.begin(), defined.end(), true) == defined.end()) return gradients;
 
     bool again = c10::GradMode::is_enabled();  // create_graph: somebody may differentiate us
-    torch::autograd::edge_list above;
-    if (again) above = torch::autograd::collect_next_edges(tangents);
+    autograd::edge_list above;
+    if (again) above = autograd::collect_next_edges(tangents);
     Backward::Pointer backward = about->backward->of(tangents);
     Values values;
     take_saved(values, defined);
@@ -204,7 +192,7 @@ class CompiledBackward : public Node {
     return !tangent.is_neg() && !tangent.is_conj() && !tangent._is_zerotensor();
   }
 
-  static bool any(const std::vector<size_t>& tangents, const std::vector<bool>& of) {
+  static bool any(const std::set<size_t>& tangents, const std::vector<bool>& of) {
     return std::any_of(tangents.begin(), tangents.end(), [&](size_t i) { return of[i]; });
   }
 
@@ -212,8 +200,8 @@ class CompiledBackward : public Node {
   // tangent may still read is let go of, unless the graph is kept.
   void take_saved(Values& values, const std::vector<bool>& defined) {
     for (size_t i = 0; i < defined.size(); i++)
-      TORCH_CHECK(!defined[i] || !spent[i], torch::autograd::ERR_BACKWARD_TWICE);
-    TORCH_CHECK(kept.size() == about->saved.size(), torch::autograd::ERR_BACKWARD_TWICE);
+      TORCH_CHECK(!defined[i] || !spent[i], autograd::ERR_BACKWARD_TWICE);
+    TORCH_CHECK(kept.size() == about->saved.size(), autograd::ERR_BACKWARD_TWICE);
     for (size_t i = 0; ran_ && i < defined.size(); i++)
       for (size_t freed : about->frees[i])
         if (defined[i]) spent[freed] = true;
@@ -227,44 +215,51 @@ class CompiledBackward : public Node {
     }
   }
 
-  void forbid_again(std::vector<Tensor>& gradients, torch::autograd::edge_list&& edges) const {
+  void forbid_again(std::vector<Tensor>& gradients, autograd::edge_list&& edges) const {
     edges.insert(edges.end(), next_edges().begin(), next_edges().end());
     bool reached = std::any_of(edges.begin(), edges.end(), [](auto& e) { return e.is_valid(); });
     if (!reached) return;
-    NodePtr error = make_node(new torch::autograd::Error(
+    NodePtr error = make_node(new autograd::Error(
         "minicompiler: the gradient of a compiled graph has no gradient of its own; call the "
         "function uncompiled where create_graph=True is needed",
         std::move(edges)));
     for (Tensor& gradient : gradients) {
       if (!gradient.defined()) continue;
       if (gradient.requires_grad()) gradient = gradient.detach();
-      torch::autograd::create_gradient_edge(gradient, error);
+      autograd::create_gradient_edge(gradient, error);
     }
   }
 };
 
-inline torch::autograd::variable_list Watch::operator()(
-    const torch::autograd::variable_list& tangents) {
-  using Hook = torch::autograd::PyFunctionTensorPreHook;
-  auto reached = [&](size_t i) { return tangents[i].defined(); };
-  for (size_t i = 0; i < tangents.size(); i++) {
-    const auto& others = node.about->inside[i];
-    if (std::none_of(others.begin(), others.end(), reached)) continue;
-    bool wanted = node.retains_grad_hooks().count(i);
-    for (const auto& hook : node.tensor_pre_hooks())
-      wanted |= std::strstr(typeid(*hook).name(), "PyFunctionTensorPreHook") &&
-                static_cast<const Hook&>(*hook).value_idx == i;
-    const auto* tasks = torch::autograd::get_current_graph_task_exec_info();
-    auto task = tasks->find(&node);
-    if (task != tasks->end() && task->second.captures_)
-      for (const auto& capture : *task->second.captures_) wanted |= capture.input_idx_ == int(i);
-    TORCH_CHECK_NOT_IMPLEMENTED(
-        !wanted, "minicompiler: an output's gradient is wanted (a hook, retain_grad, autograd.grad)"
-        ", and other outputs of the same compiled graph were computed from it; call the function "
-        "uncompiled");
+// Where other outputs of the graph are made of this one, its gradient is not known outside of the
+// compiled backward: whoever wants it is told so, rather than given a part of it.
+struct Watch : autograd::FunctionPreHook {
+  CompiledBackward& node;  // which owns it
+
+  explicit Watch(CompiledBackward& node) : node(node) {}
+
+  autograd::variable_list operator()(const autograd::variable_list& tangents) override {
+    using Hook = autograd::PyFunctionTensorPreHook;
+    auto reached = [&](size_t i) { return tangents[i].defined(); };
+    for (size_t i = 0; i < tangents.size(); i++) {
+      const auto& others = node.about->inside[i];
+      if (std::none_of(others.begin(), others.end(), reached)) continue;
+      bool wanted = node.retains_grad_hooks().count(i);
+      for (const auto& hook : node.tensor_pre_hooks())
+        wanted |= std::strstr(typeid(*hook).name(), "PyFunctionTensorPreHook") &&
+                  static_cast<const Hook&>(*hook).value_idx == i;
+      const auto* tasks = autograd::get_current_graph_task_exec_info();
+      auto task = tasks->find(&node);
+      if (task != tasks->end() && task->second.captures_)
+        for (const auto& capture : *task->second.captures_) wanted |= capture.input_idx_ == int(i);
+      TORCH_CHECK_NOT_IMPLEMENTED(
+          !wanted, "minicompiler: an output's gradient is wanted (a hook, retain_grad, "
+          "autograd.grad), and other outputs of the same compiled graph were computed from it; "
+          "call the function uncompiled");
+    }
+    return tangents;
   }
-  return tangents;
-}
+};
 
 class Function {
  public:
@@ -276,7 +271,7 @@ class Function {
     auto [signature, forward, backward] =
         as<std::tuple<py::object, py::object, py::object>>(args);
     auto made = std::make_unique<Function>();
-    made->about_ = read(signature.ptr());
+    made->about_ = read(signature);
     made->forward_ = std::make_unique<Flat>(forward.ptr());
     made->about_->backward = std::make_unique<Backward>(backward.ptr());
     return made;
@@ -310,13 +305,13 @@ class Function {
   // The node of this call, with its way on; null where nothing requires grad.
   decltype(make_node(std::declval<CompiledBackward*>())) differentiated(const Values& values) {
     if (about_->differentiable.empty() || !c10::GradMode::is_enabled()) return {};
-    torch::autograd::edge_list edges(about_->arguments.size());
+    autograd::edge_list edges(about_->arguments.size());
     bool any = false;
     for (size_t i = 0; i < edges.size(); i++) {
       if (!values[i].isTensor() || !values[i].toTensor().requires_grad()) continue;
       any = true;
       if (about_->gradients[i].empty()) continue;
-      edges[i] = torch::autograd::impl::gradient_edge(values[i].toTensor());
+      edges[i] = autograd::impl::gradient_edge(values[i].toTensor());
     }
     if (!any) return {};
     auto node = make_node(new CompiledBackward());
@@ -330,7 +325,7 @@ class Function {
     for (size_t index : about_->differentiable) {
       Tensor result = results[index].toTensor();
       if (result.requires_grad()) result = result.detach();  // an operator gave back what it got
-      torch::autograd::create_gradient_edge(result, node);
+      autograd::create_gradient_edge(result, node);
       results[index] = result;
     }
     node->all_checked = at::SavedTensorDefaultHooks::get_hooks().has_value();
@@ -390,44 +385,36 @@ class Function {
 
   // ---- reading
 
-  static Description::Place place(PyObject* object) {
+  static Description::Place place(py::handle object) {
     using Place = Description::Place;
-    std::string name = Py_TYPE(object)->tp_name;
+    std::string name = Py_TYPE(object.ptr())->tp_name;
     bool result = name == "Fresh", input = name == "Input";
-    if (!result && !input) return {Place::Other, 0, shared(object)};
-    return {result ? Place::Result : Place::Input, field<size_t>(object, "index"), {}};
+    if (!result && !input) return {Place::Other, 0, shared(object.ptr())};
+    return {result ? Place::Result : Place::Input, as<size_t>(object.attr("index")), {}};
   }
 
-  template <class T>
-  static T field(PyObject* object, const char* name) {
-    return py::handle(object).attr(name).cast<T>();
-  }
-
-  static std::shared_ptr<Description> read(PyObject* signature) {
+  static std::shared_ptr<Description> read(py::handle signature) {
     using Index = std::optional<size_t>;
+    using Sets = std::vector<std::set<size_t>>;
     auto about = std::make_shared<Description>();
-    auto of = [](PyObject* o, const char* name, auto read) {
-      return each(py::handle(o).attr(name), read);
-    };
-    auto positions = [](PyObject* o) { return each(o, position); };
-    about->differentiable = of(signature, "differentiable", position);
-    about->frees = of(signature, "frees", positions);
-    about->inside = of(signature, "inside", positions);
-    about->gradients = of(signature, "gradients", positions);
-    about->arguments = of(signature, "arguments", place);
-    about->outputs = of(signature, "outputs", place);
-    about->mutations = of(signature, "mutations", [](PyObject* o) {
-      return Description::Mutation{field<size_t>(o, "index"), field<Index>(o, "result"),
-                                   field<int64_t>(o, "versions")};
+    about->differentiable = as<std::vector<size_t>>(signature.attr("differentiable"));
+    about->frees = as<Sets>(signature.attr("frees"));
+    about->inside = as<Sets>(signature.attr("inside"));
+    about->gradients = as<Sets>(signature.attr("gradients"));
+    about->arguments = each(signature.attr("arguments"), place);
+    about->outputs = each(signature.attr("outputs"), place);
+    about->mutations = each(signature.attr("mutations"), [](py::handle o) {
+      return Description::Mutation{as<size_t>(o.attr("index")), as<Index>(o.attr("result")),
+                                   as<int64_t>(o.attr("versions"))};
     });
-    about->saved = of(signature, "saved", [&](PyObject* o) {
-      Description::Saved one{field<Index>(o, "argument"), field<Index>(o, "result")};
+    about->saved = each(signature.attr("saved"), [&](py::handle o) {
+      Description::Saved one{as<Index>(o.attr("argument")), as<Index>(o.attr("result"))};
       const auto& outs = about->differentiable;
       auto is_result = [&](size_t out) { return one.result == out; };
       one.differentiable = std::any_of(outs.begin(), outs.end(), is_result);
       // kept raw an output would keep its own node alive
-      one.checked = one.differentiable || field<bool>(o, "checked");
-      one.readers = of(o, "readers", position);
+      one.checked = one.differentiable || as<bool>(o.attr("checked"));
+      one.readers = as<std::set<size_t>>(o.attr("readers"));
       return one;
     });
     return about;

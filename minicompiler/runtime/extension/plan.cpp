@@ -247,9 +247,9 @@ class Plan {
   void read(const py::dict& flat, const py::list& kernels, const py::list& constants) {
     name_ = "minicompiler." + as<std::string>(flat["name"]);
     inputs_ = as<size_t>(flat["inputs"]);
-    registers_ = as<size_t>(flat["registers"]);
+    registers_ = py::len(flat["names"]);
     gpu_ = as<std::optional<c10::Device>>(flat["gpu"]);
-    constants_ = each(constants, [](PyObject* tensor) { return THPVariable_Unpack(tensor); });
+    constants_ = as<std::vector<Tensor>>(constants);
     auto names = as<std::vector<std::string>>(flat["kernels"]);
     auto checks = as<std::vector<std::vector<std::string>>>(flat["checks"]);
     for (size_t k = 0; k < kernels.size(); k++) {
@@ -261,7 +261,7 @@ class Plan {
       kernels_.push_back(std::move(kernel));
     }
     for (py::handle one : flat["steps"]) steps_.push_back(step(as<py::list>(one)));
-    outputs_ = each(flat["outputs"], [&](PyObject* o) { return read_argument(o, nullptr); });
+    outputs_ = each(flat["outputs"], [&](py::handle o) { return read_argument(o, nullptr); });
   }
 
   Ints sizes(py::handle list) {
@@ -289,7 +289,7 @@ class Plan {
     if (kind == "launch") {
       auto kernel = as<size_t>(list[1]);
       kernels_.at(kernel);
-      auto buffers = each(list[2], [&](PyObject* r) { return reg(r); });
+      auto buffers = each(list[2], [&](py::handle r) { return reg(r); });
       return Launch{kernel, std::move(buffers), as<size_t>(list[3])};
     }
     if (kind == "call") return call_step(list);
@@ -302,16 +302,16 @@ class Plan {
     auto name = as<std::string>(list[1]), overload = as<std::string>(list[2]);
     Call call{c10::Dispatcher::singleton().findSchemaOrThrow(name.c_str(), overload.c_str())};
     auto parameter = call.op.schema().arguments().begin();
-    call.arguments = each(list[3], [&](PyObject* given) -> Argument {
+    call.arguments = each(list[3], [&](py::handle given) -> Argument {
       const c10::Argument& wanted = *parameter++;
-      if (!PyList_Check(given) || as<std::string>(as<py::list>(given)[0]) != "default")
+      if (!py::isinstance<py::list>(given) || as<std::string>(as<py::list>(given)[0]) != "default")
         return read_argument(given, wanted.type());
       TORCH_CHECK(wanted.default_value(), name, " needs ", wanted.name());
       return {Argument::Constant, *wanted.default_value()};
     });
     call.results = as<std::vector<int>>(list[4]);
-    call.expected = each(list[5], [&](PyObject* given) -> std::optional<Layout> {
-      if (given == Py_None) return {};
+    call.expected = each(list[5], [&](py::handle given) -> std::optional<Layout> {
+      if (given.is_none()) return {};
       return layout(as<py::list>(given));
     });
     TORCH_CHECK(call.expected.size() == call.results.size(), "a plan expects too little");
@@ -319,15 +319,15 @@ class Plan {
   }
 
   // `type`: what the operator's schema wants; null for an output of the plan, which is as it is.
-  Argument read_argument(PyObject* given, c10::TypePtr type) {
+  Argument read_argument(py::handle given, c10::TypePtr type) {
     while (type && type->kind() == c10::TypeKind::OptionalType) {
-      if (given == Py_None) return {};
+      if (given.is_none()) return {};
       type = type->expectRef<c10::OptionalType>().getElementType();
     }
     bool tensor = type && type->kind() == c10::TypeKind::TensorType;
-    if (!PyList_Check(given)) {
-      if (!type) return {Argument::Constant, from_python(given)};
-      if (!tensor || given == Py_None)  // of a tensor: an undefined one
+    if (!py::isinstance<py::list>(given)) {
+      if (!type) return {Argument::Constant, from_python(given.ptr())};
+      if (!tensor || given.is_none())  // of a tensor: an undefined one
         return {Argument::Constant, torch::jit::toIValue(given, type)};
       return {Argument::Constant, wrapped(torch::jit::toIValue(given, c10::NumberType::get()))};
     }
@@ -343,7 +343,7 @@ class Plan {
     TORCH_CHECK(type && type->kind() == c10::TypeKind::ListType, "a list is not wanted");
     Argument made{Argument::List};
     made.type = type->expectRef<c10::ListType>().getElementType();
-    made.items = each(given, [&](PyObject* one) { return read_argument(one, made.type); });
+    made.items = each(given, [&](py::handle one) { return read_argument(one, made.type); });
     auto varies = [](const Argument& one) { return one.kind != Argument::Constant; };
     if (std::any_of(made.items.begin(), made.items.end(), varies)) return made;
     return {Argument::Constant, argument(made, {})};

@@ -23,6 +23,7 @@
 #include <atomic>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <string>
 #include <typeinfo>
 #include <variant>
@@ -36,6 +37,7 @@ TORCH_PYTHON_API pybind11::object toPyObject(c10::IValue);
 
 namespace minicompiler {
 
+namespace autograd = torch::autograd;
 namespace py = pybind11;
 using at::Tensor;
 using c10::IValue;
@@ -45,19 +47,15 @@ using Values = c10::SmallVector<IValue, 8>;
 const c10::DispatchKeySet kAbove =
     c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset;
 
-// Anything with __index__; so the TypeError of a symbolic size passes through.
-inline int64_t integer(PyObject* number) { return THPUtils_unpackIndex(number); }
-inline size_t position(PyObject* number) { return static_cast<size_t>(integer(number)); }
-
 template <class T>
 T as(py::handle object) {  // a dtype, a device, a text, a list of ints...
   return object.cast<T>();
 }
 
 template <class F>
-auto each(py::handle collection, F read) -> std::vector<decltype(read(nullptr))> {
-  std::vector<decltype(read(nullptr))> all;
-  for (py::handle one : collection) all.push_back(read(one.ptr()));
+auto each(py::handle collection, F read) -> std::vector<decltype(read(collection))> {
+  std::vector<decltype(read(collection))> all;
+  for (py::handle one : collection) all.push_back(read(one));
   return all;
 }
 
@@ -66,7 +64,7 @@ auto each(py::handle collection, F read) -> std::vector<decltype(read(nullptr))>
 inline IValue from_python(PyObject* object) {
   if (THPVariable_Check(object)) return THPVariable_Unpack(object);
   if (PyBool_Check(object)) return object == Py_True;
-  if (PyLong_Check(object)) return integer(object);
+  if (PyLong_Check(object)) return THPUtils_unpackLong(object);
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
   if (object == Py_None) return {};
   TORCH_CHECK_TYPE(false, "a compiled graph takes tensors and numbers, not ",
