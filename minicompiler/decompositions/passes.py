@@ -6,7 +6,6 @@ import torch
 from torch import fx
 from torch._ops import OpOverload
 
-from ..symbolic.expr import Expr
 from ..symbolic.shapes import TensorSpec, is_contiguous
 
 aten = torch.ops.aten
@@ -71,19 +70,14 @@ def make(graph: fx.Graph, before: fx.Node, spec: TensorSpec, value: Any = None) 
     where: dict[str, Any] = {"dtype": spec.dtype, "device": spec.device}
     with graph.inserting_before(before):
         if value is None:
-            sizes = [*map(plain, spec.size)], [*map(plain, spec.stride)]
+            sizes = [*map(int, spec.size)], [*map(int, spec.stride)]
             new = graph.call_function(aten.empty_strided.default, sizes, where)
         else:
             value = torch.full([], value, dtype=spec.dtype).item()  # what that dtype holds of it
-            size = [*map(plain, spec.size)]
+            size = [*map(int, spec.size)]
             new = graph.call_function(aten.full.default, (size, value), where)
     new.meta = {**before.meta, "val": spec}
     return new
-
-
-def plain(n: Expr) -> Any:
-    """A constant size as an int, which the interpreter of the graph needs."""
-    return n.const if n.is_const else n
 
 
 # ------------------------------------------------------------------------- common subexpressions

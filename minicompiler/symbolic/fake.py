@@ -14,11 +14,10 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 from torch.fx.node import Node, map_aggregate
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..errors import Unsupported
 from . import kernels
-from .kernels import META
+from .kernels import META, Mode
 from .shapes import TensorSpec, is_dense, spec_of
 
 CPU = torch.device("cpu")
@@ -82,12 +81,8 @@ def storage(x: Fake) -> int:
     return int(x.meta.untyped_storage()._cdata)
 
 
-class FakeMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class FakeMode(Mode):  # type: ignore[no-untyped-call]
     """Within it ATen calls compute descriptions: Fakes in, Fakes out, recorded through `record`."""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # otherwise torch wraps our __torch_dispatch__ and imports 2 s of modules
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

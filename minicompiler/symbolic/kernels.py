@@ -31,12 +31,16 @@ class Stop(Exception):
     """Here a shape does not follow; the caller asks the meta kernel."""
 
 
-class _Body(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Runs a C++ body for its allocations: what writes into a tensor does nothing."""
+class Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """A mode of ours."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        return False
+        return False  # otherwise torch wraps our __torch_dispatch__ and imports 2 s of modules
+
+
+class _Body(Mode):  # type: ignore[no-untyped-call]
+    """Runs a C++ body for its allocations: what writes into a tensor does nothing."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         how, kwargs = plan(func), kwargs or {}

@@ -99,23 +99,15 @@ def is_contiguous(spec: Layout) -> bool:
     return same_places(spec.size, spec.stride, contiguous_strides(spec.size))
 
 
-def stride_order(spec: Layout) -> tuple[int, ...] | None:
-    """Dimensions from the innermost outwards, when together they fill memory without gaps or
-    overlap (those of size 1 first); None otherwise."""
-    order = [d for d in range(spec.ndim) if spec.size[d] == 1]
-    step: Expr = Const(1)
-    while len(order) < spec.ndim:
-        found = [d for d in range(spec.ndim) if d not in order and spec.stride[d] == step]
-        if not found:
-            return None
-        order.append(found[-1])
-        step = step * spec.size[found[-1]]
-    return tuple(order)
-
-
 def is_dense(spec: Layout) -> bool:
-    """No gaps and no overlap between the elements."""
-    return spec.numel == 0 or stride_order(spec) is not None
+    """No gaps and no overlap: from the innermost outwards, each dimension begins where the one
+    within it ends."""
+    step: Expr = Const(1)
+    left = [(n, stride) for n, stride in zip(spec.size, spec.stride) if n != 1]
+    while found := next((pair for pair in left if pair[1] == step), None):
+        left.remove(found)
+        step = step * found[0]
+    return spec.numel == 0 or not left
 
 
 def broadcast_shapes(*shapes: Sequence[ExprLike]) -> Sizes:
