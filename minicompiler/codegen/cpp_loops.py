@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, replace
 
 from ..ir import ops
-from ..ir.dtypes import Recorder, visit
+from ..ir.dtypes import DtypeHandler, recorded
 from ..ir.nodes import Index, Layout, Reduction, Scatter
 from ..ir.plan import Kernel
 from ..symbolic.expr import Expr, polynomial, product, sym
@@ -115,9 +115,8 @@ def _accesses(
     index, folded = tuple(a.symbol for a in xs), tuple(a.symbol for a in rs)
     accesses, cost, limits = list[Access](), 0, _limits([*xs, *rs])
     for node in kernel.nodes:
-        with ops.handling(Recorder(layouts)) as seen:
-            point = (folded, index) if node.name in kernel.down else (index, folded)
-            _, place = visit(node, *point)
+        point = (folded, index) if node.name in kernel.down else (index, folded)
+        seen, place = recorded(node, *point, layouts)
         weight = int(kernel.over_all(node))
         accesses += [Access(at, weight, name, False, g) for (name, at), g in seen.loads.items()]
         accesses += [Access(at, 0) for at in seen.indices]
@@ -133,7 +132,7 @@ def _clashing(kernel: Kernel, layouts: dict[str, Layout], index: Index) -> set[E
     for node in kernel.nodes:
         loop = node.loop
         if isinstance(loop, Scatter) and loop.mode == "add":
-            with ops.handling(Recorder(layouts)):
+            with ops.handling(DtypeHandler(layouts)):
                 target = loop.target(index)
             for symbol in index:
                 moving = [e for e in target if symbol in e.free]

@@ -11,7 +11,7 @@ import torch
 
 from ..symbolic.expr import Expr, sym
 from .nodes import Computed, Index, Layout, Reduction, Scatter, Value
-from .ops import result_dtype
+from .ops import handling, result_dtype
 
 Dtype: TypeAlias = torch.dtype
 
@@ -94,3 +94,12 @@ def visit(operation: Computed, index: Index, folded: Index) -> tuple[Value, Expr
     if isinstance(loop, Scatter) and len(target) != layout.ndim:
         raise ValueError(f"{len(target)} coordinates for {layout.ndim} dimensions")
     return loop.inner(here), layout.index(target)
+
+
+def recorded(
+    operation: Computed, index: Index, folded: Index, layouts: Mapping[str, Layout]
+) -> tuple[Recorder, Expr]:
+    """What a body touches at a point, and where the value goes."""
+    with handling(Recorder(layouts)) as seen:
+        _, place = visit(operation, index, folded)
+    return seen, place

@@ -41,8 +41,8 @@ counter. With u(w) = float32(w >> 8) * 2**-24 and the words w0, w1... of the res
 """
 
 import contextlib
-import threading
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -128,31 +128,23 @@ def result_dtype(name: str, *operands: torch.dtype) -> torch.dtype:
 # ---------------------------------------------------------------------------------------- handlers
 
 
-class _Current(threading.local):
-    handler: Any = None
-
-
-_current = _Current()
+_handler: ContextVar[Any] = ContextVar("minicompiler_handler", default=None)
+current = _handler.get  # the handler in force; None outside of any `handling`
 
 
 @contextlib.contextmanager
 def handling(handler: Any) -> Iterator[Any]:
     """Within the block, in this thread, ops go to `handler`."""
-    before, _current.handler = _current.handler, handler
+    token = _handler.set(handler)
     try:
         yield handler
     finally:
-        _current.handler = before
-
-
-def current() -> Any:
-    """The handler in force; None outside of any `handling`."""
-    return _current.handler
+        _handler.reset(token)
 
 
 def call(name: str, *args: Any) -> Any:
     """Op `name` by its name: `call("add", a, b)` is `add(a, b)`."""
-    handler = _current.handler
+    handler = current()
     method = getattr(handler, name, None)
     return handler.default(name, *args) if method is None else method(*args)
 

@@ -10,9 +10,8 @@ from torch import fx
 from torch.utils._pytree import tree_leaves
 
 from ..errors import InternalError
-from ..ir.dtypes import Recorder, visit
+from ..ir.dtypes import recorded
 from ..ir.nodes import BufferRef, Computed, Program, variables
-from ..ir.ops import handling
 from ..report.record import current as record
 from ..settings import config
 from ..symbolic.expr import Expr, as_expr
@@ -171,9 +170,7 @@ def _write(node: fx.Node, values: dict[fx.Node, Any], written: set[str]) -> Comp
     assert isinstance(into, fx.Node) and isinstance(new, fx.Node)
     source, input_ = values[new], values[into]
     write = _copy(source, input_)
-    loads = Recorder(building().program.layouts())
-    with handling(loads):
-        _, place = visit(write, *variables(write.loop))
+    loads, place = recorded(write, *variables(write.loop), building().program.layouts())
     elsewhere = (name in written and (name, at) != (write.into, place) for name, at in loads.loads)
     if loads.checks or any(elsewhere):
         # it may raise, or reads an input elsewhere than where it writes: keep the new value apart

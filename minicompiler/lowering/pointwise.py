@@ -8,7 +8,7 @@ Most are rows of a table: `rows(mode, "aten_name=ir_op ...")`. The mode says in 
     compare    operands promote, the result is bool
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -38,30 +38,36 @@ def elementwise(
 ) -> Lazy:
     """`body` on the operands, promoted as `mode` says, and eager's rounding of what it gives.
 
-    With `exact` a scalar second operand of a half-precision operation stays in float32, as in
-    eager's mul and div.
+    With `exact` a scalar last operand of a half-precision operation stays in float32, as in eager's
+    mul, div and addcmul.
     """
     stored = spec().dtype
     common = torch.bool if mode == "bool" else result_type(operands)
     if mode == "float" and not common.is_floating_point:
         common = torch.get_default_dtype()
     math = compute_dtype(common)
-    keep = exact and is_scalar(operands[1])
+    dtypes = [common] * len(operands)
+    if exact and is_scalar(operands[-1]):
+        dtypes[-1] = math
 
-    def inner(*loaded: Value) -> Value:
-        values, given = iter(loaded), []
-        for position, x in enumerate(operands):
-            first = math if keep and position == 1 else common
-            given.append(cast(_operand(x, values, first), first, math))
-        made = body(*given)
+    def inner(*given: Value) -> Value:
+        made = body(*[cast(value, dtype, math) for value, dtype in zip(given, dtypes)])
         return made if stored == torch.bool else cast(cast(made, math, common), common, stored)
 
+    return converted(inner, operands, dtypes, weight)
+
+
+def converted(
+    body: Body, operands: Sequence[Operand], dtypes: Sequence[torch.dtype], weight: int = 1
+) -> Lazy:
+    """`body` on the operands, each as the dtype beside it."""
+
+    def inner(*loaded: Value) -> Value:
+        values = iter(loaded)
+        one = lambda x, t: cast(next(values), x.dtype, t) if isinstance(x, Lazy) else number(x, t)
+        return body(*map(one, operands, dtypes))
+
     return each(inner, *[x for x in operands if isinstance(x, Lazy)], weight=weight)
-
-
-def _operand(x: Operand, loaded: Iterator[Value], dtype: torch.dtype) -> Value:
-    """A number, or the next of the tensors' values, as `dtype`."""
-    return cast(next(loaded), x.dtype, dtype) if isinstance(x, Lazy) else number(x, dtype)
 
 
 def is_scalar(x: Operand) -> bool:
@@ -238,21 +244,13 @@ def power(x: Operand, exponent: Operand) -> Any:
 
 @lowering(aten.where.self, aten.where.ScalarSelf, aten.where.ScalarOther, aten.where.Scalar)
 def where(condition: Lazy, x: Operand, other: Operand) -> Lazy:
-    return _choose(condition, x, other, result_type((x, other)))
+    common = result_type((x, other))
+    return converted(ops.where, (condition, x, other), (torch.bool, common, common))
 
 
 @lowering("masked_fill")
 def masked_fill(x: Lazy, mask: Lazy, value: Operand) -> Lazy:
-    return _choose(mask, value, x, x.dtype)
-
-
-def _choose(condition: Lazy, x: Operand, other: Operand, dtype: torch.dtype) -> Lazy:
-    def inner(*loaded: Value) -> Value:
-        values = iter(loaded)
-        chosen = _operand(condition, values, torch.bool)
-        return ops.where(chosen, _operand(x, values, dtype), _operand(other, values, dtype))
-
-    return each(inner, *[a for a in (condition, x, other) if isinstance(a, Lazy)])
+    return converted(ops.where, (mask, value, x), (torch.bool, x.dtype, x.dtype))
 
 
 @lowering("clamp")
@@ -289,13 +287,14 @@ lowering("fmin")(_ignoring_nan("minimum"))
 @lowering("addcmul")
 def addcmul(x: Lazy, a: Lazy, b: Lazy, *, value: Number = 1) -> Any:
     plus = _plus_product()
-    return _with_value(lambda x, a, b, v: plus(x, ops.mul(v, a), b), x, a, b, value)
+    body = lambda x, a, b, v: plus(x, ops.mul(v, a), b)
+    return elementwise(body, x, a, b, value, weight=4, exact=True)
 
 
 @lowering("addcdiv")
 def addcdiv(x: Lazy, a: Lazy, b: Lazy, *, value: Number = 1) -> Any:
     body = lambda x, a, b, v: ops.add(x, ops.truediv(ops.mul(v, a), b))
-    return _with_value(body, x, a, b, value)
+    return elementwise(body, x, a, b, value, weight=4, exact=True)
 
 
 @lowering("lerp")
@@ -308,16 +307,7 @@ def lerp(start: Lazy, end: Lazy, weight: Operand) -> Any:
         near = ops.where(low, w, ops.sub(w, one))
         return ops.fma(step, near, ops.where(low, a, b))
 
-    return _with_value(body, start, end, weight)
-
-
-def _with_value(body: Body, *operands: Operand) -> Lazy:
-    """elementwise, where a number stays in float32 whatever its position."""
-    *tensors, value = operands
-    if isinstance(value, Lazy):
-        return elementwise(body, *operands, weight=4)
-    math = compute_dtype(result_type(tensors))
-    return elementwise(lambda *given: body(*given, number(value, math)), *tensors, weight=4)
+    return elementwise(body, start, end, weight, weight=4, exact=True)
 
 
 # ----------------------------------------------------------------------------------------- copies

@@ -4,8 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from ..ir import ops
-from ..ir.dtypes import Recorder, visit
+from ..ir.dtypes import recorded
 from ..ir.nodes import Computed, Extern, Layout, Operation, Program, Scatter, references, variables
 from ..symbolic.expr import Expr
 from ..symbolic.ranges import index_range, simplify
@@ -68,8 +67,7 @@ def _computed(operation: Computed, layouts: dict[str, Layout], commits: bool) ->
     loop = operation.loop
     index, folded = variables(loop)
     limits = dict(zip((*index, *folded), map(index_range, (*loop.ranges, *loop.folded))))
-    with ops.handling(Recorder(layouts)) as recorder:
-        _, place = visit(operation, index, folded)
+    recorder, place = recorded(operation, index, folded, layouts)
     reads: Places = {}
     for buffer, at in recorder.loads:
         direct = at.free <= limits.keys()

@@ -1,8 +1,7 @@
 """Is a plan one that its program allows? Raises InternalError where it is not."""
 
 from ..errors import InternalError
-from ..ir import ops
-from ..ir.dtypes import Recorder, visit
+from ..ir.dtypes import recorded
 from ..ir.nodes import Layout, Reduction, Scatter, defined, references
 from ..ir.plan import Alloc, Call, Free, Kernel, Launch, Plan, Reuse
 from ..symbolic.expr import Expr
@@ -12,7 +11,11 @@ from .spaces import Space
 
 def verify_plan(plan: Plan) -> None:
     """Run the plan on names: what is read was written and is alive, and nothing is lost."""
-    _Walk(plan).run()
+    walk = _Walk(plan)
+    for step in plan.steps:
+        getattr(walk, type(step).__name__)(step)
+    for ref in references(plan.program.outputs):
+        walk.holds(ref.name, "the outputs")
 
 
 def check(holds: bool, text: str) -> None:
@@ -24,15 +27,9 @@ class _Walk:
     """`contents[variable]` are the names whose values the variable's memory holds now."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan, program = plan, plan.program
-        self.contents = {name: {name} for name in (*program.inputs, *program.constants)}
-        self.layouts = program.layouts()
-
-    def run(self) -> None:
-        for step in self.plan.steps:
-            getattr(self, type(step).__name__)(step)
-        for ref in references(self.plan.program.outputs):
-            self.holds(ref.name, "the outputs")
+        self.program = plan.program
+        self.contents = {name: {name} for name in (*plan.program.inputs, *plan.program.constants)}
+        self.layouts = plan.program.layouts()
 
     def holds(self, name: str, who: str) -> None:
         found = any(name in names for names in self.contents.values())
@@ -44,7 +41,7 @@ class _Walk:
 
     def Reuse(self, step: Reuse) -> None:
         check(step.old in self.contents, f"{step.name} reuses {step.old}, which is gone")
-        check(step.old not in self.plan.program.inputs, f"{step.name} takes an input's memory")
+        check(step.old not in self.program.inputs, f"{step.name} takes an input's memory")
         self.contents[step.name] = self.contents.pop(step.old)
 
     def Free(self, step: Free) -> None:
@@ -89,8 +86,7 @@ def verify_kernel(kernel: Kernel, layouts: dict[str, Layout]) -> None:
             allowed = [(kernel.ranges, ()), (space.sizes, ())]
         fits = (loop.ranges, loop.folded) in allowed
         check(fits, f"{node.name} runs over another space than {kernel.name}")
-        with ops.handling(Recorder(layouts)) as seen:
-            _, target = visit(node, index, folded)
+        seen, target = recorded(node, index, folded, layouts)
         for buffer, at in seen.loads:
             at = simplify(at, space.limits)
             check(buffer not in overwritten, f"{node.name} reads {buffer} after it is overwritten")
