@@ -162,8 +162,8 @@ class Functionalizer:
         if real is None:
             raise InternalError(f"aot: {x} was made outside of what was recorded")
         if real.numel() == 1 and not real.is_complex():
-            where: dict[str, Any] = {"dtype": real.dtype, "device": real.device}
-            node = self.emit.call(aten.full.default, list(real.shape), real.item(), **where)
+            spec = x.spec
+            node = self.emit.call(aten.full.default, spec.numbers[0], real.item(), **spec.options)
         else:
             name = f"constant_{len(self.constants)}"
             self.constants[name] = real

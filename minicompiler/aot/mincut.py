@@ -20,6 +20,7 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 from .. import report
 from ..ir.signature import Input, Saved, Signature
 from ..settings import config
+from ..symbolic.emitter import is_view
 from ..symbolic.shapes import TensorSpec
 from . import rng
 from .joint import Joint
@@ -34,7 +35,6 @@ CHEAP = frozenset(
     new_empty new_full new_ones new_zeros ones ones_like reshape scalar_tensor select_scatter
     slice_scatter zeros zeros_like""".split()
 )
-VIEWS = {aten.reshape.default, aten._unsafe_view.default}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,6 @@ class Partitioned:
 
 def partition(joint: Joint) -> Partitioned:
     return _Partition(joint).run()
-
-
-def is_view(node: fx.Node) -> bool:
-    return node.target in VIEWS or getattr(node.target, "is_view", False)
 
 
 def is_cheap(node: fx.Node) -> bool:

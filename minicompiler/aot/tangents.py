@@ -114,9 +114,8 @@ class _Arriving:
         if not self.undefined(node):
             return self.new[node]
         spec = node.meta["val"]
-        where: dict[str, Any] = {"dtype": spec.dtype, "device": spec.device}
         self.emit.marks = node.meta
-        zeros: fx.Node = self.emit.call(aten.full.default, list(map(int, spec.size)), 0, **where)
+        zeros: fx.Node = self.emit.call(aten.full.default, spec.numbers[0], 0, **spec.options)
         self.describe(zeros, zeros.meta["val"], spec)
         return zeros
 

@@ -6,6 +6,7 @@ import torch
 from torch import fx
 from torch._ops import OpOverload
 
+from ..symbolic.emitter import is_view
 from ..symbolic.shapes import TensorSpec, is_contiguous
 
 aten = torch.ops.aten
@@ -15,7 +16,6 @@ FILLED = {"zeros": 0, "zeros_like": 0, "new_zeros": 0, "zero": 0}
 FILLED |= {"ones": 1, "ones_like": 1, "new_ones": 1}
 FILLED_BY_ARGUMENT = {"full_like", "new_full", "fill", "scalar_tensor"}
 UNFILLED = {"empty_like", "new_empty", "new_empty_strided"}
-COPIED_OR_VIEW = ("_unsafe_view", "reshape")
 # a repeated number stays one under these, as it does under what is pointwise
 MOVING = set("view reshape expand permute transpose t unsqueeze squeeze clone _to_copy".split())
 
@@ -67,15 +67,12 @@ def on_scalars(node: fx.Node) -> Any:
 
 def make(graph: fx.Graph, before: fx.Node, spec: TensorSpec, value: Any = None) -> fx.Node:
     """A tensor of that description filled with `value`, or with nothing."""
-    where: dict[str, Any] = {"dtype": spec.dtype, "device": spec.device}
     with graph.inserting_before(before):
         if value is None:
-            sizes = [*map(int, spec.size)], [*map(int, spec.stride)]
-            new = graph.call_function(aten.empty_strided.default, sizes, where)
+            new = graph.call_function(aten.empty_strided.default, spec.numbers, spec.options)
         else:
             value = torch.full([], value, dtype=spec.dtype).item()  # what that dtype holds of it
-            size = [*map(int, spec.size)]
-            new = graph.call_function(aten.full.default, (size, value), where)
+            new = graph.call_function(aten.full.default, (spec.numbers[0], value), spec.options)
     new.meta = {**before.meta, "val": spec}
     return new
 
@@ -92,7 +89,7 @@ def escaping(graph: fx.Graph) -> set[fx.Node]:
     found: set[fx.Node] = set()
     for node in graph.output_node().all_input_nodes:
         found.add(node)
-        while getattr(node.target, "is_view", False) or name_of(node) in COPIED_OR_VIEW:
+        while is_view(node):
             node = node.all_input_nodes[0]
             found.add(node)
     return found

@@ -129,6 +129,4 @@ def _conform(result: Any, expected: Any, shared: set[int]) -> Any:
         return result
     if not is_dense(expected):
         return NotImplemented
-    size, stride = ([*map(int, numbers)] for numbers in (expected.size, expected.stride))
-    where: dict[str, Any] = {"dtype": expected.dtype, "device": expected.device}
-    return aten.copy.default(torch.empty_strided(size, stride, **where), result)
+    return aten.copy.default(torch.empty_strided(*expected.numbers, **expected.options), result)

@@ -165,12 +165,10 @@ def _through(value: Value, half: torch.dtype) -> Value:
 def _dividing(called: str, x: Operand, other: Operand) -> Any:
     """A division, where an integer divided by zero is an error as in eager."""
     common = result_type((x, other))
-    if common.is_floating_point or common == torch.bool:
-        return row(called)(x, other)
-    if not isinstance(other, Lazy):
-        fine = not isinstance(other, Expr) and other != 0
-        return row(called)(x, other) if fine else NotImplemented
-    if other.device.type != "cpu":
+    whole = not common.is_floating_point and common != torch.bool
+    if whole and not isinstance(other, Lazy) and (isinstance(other, Expr) or other == 0):
+        return NotImplemented
+    if not whole or not isinstance(other, Lazy) or other.device.type != "cpu":
         return row(called)(x, other)  # CUDA kernels do not look
 
     def checked(a: Value, b: Value) -> Value:

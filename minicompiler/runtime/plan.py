@@ -148,4 +148,4 @@ class _Flattener:
 
 
 def flat_layout(layout: Layout) -> list[Any]:
-    return [layout.dtype, [*map(int, layout.size)], [*map(int, layout.stride)]]
+    return [layout.dtype, *layout.numbers]

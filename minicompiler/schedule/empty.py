@@ -21,8 +21,7 @@ def filled(operation: Computed) -> Operation:
         return operation
     if layout.numel == 0:
         target, where = torch.ops.aten.empty_strided.default, (layout.size, layout.stride)
-        about = {"dtype": layout.dtype, "device": layout.device}
-        return Extern((operation.name,), (layout,), target, where, about)
+        return Extern((operation.name,), (layout,), target, where, layout.options)
     if isinstance(loop, Reduction):
         value = NEUTRAL[loop.kind]
         inner = lambda index: ops.constant(value, layout.dtype)

@@ -9,6 +9,13 @@ from ..settings import config
 from .fake import FakeMode, aten, substitute
 from .shapes import TensorSpec
 
+# they give a view where they can
+OR_COPY = {aten.reshape.default, aten._unsafe_view.default}
+
+
+def is_view(node: fx.Node) -> bool:
+    return node.target in OR_COPY or getattr(node.target, "is_view", False)
+
 
 def remove_dead(graph: fx.Graph) -> None:
     """Under fallback_random every draw stays: it moves the generator on. What has no result is a
@@ -74,8 +81,6 @@ class Emitter:
         """The same values with the strides of `like`."""
         if self.fake(node).stride() == like.stride:
             return node
-        where: dict[str, Any] = {"dtype": like.dtype, "device": like.device}
-        size, stride = ([*map(int, numbers)] for numbers in (like.size, like.stride))
-        empty = self.call(aten.empty_strided.default, size, stride, **where)
+        empty = self.call(aten.empty_strided.default, *like.numbers, **like.options)
         copy: fx.Node = self.call(aten.copy.default, empty, node)
         return copy

@@ -106,8 +106,7 @@ class FakeMode(Mode):  # type: ignore[no-untyped-call]
         """The fake of an input. Inputs that share memory get metas that share a storage; that of
         a description has memory of its own, which begins with its first element."""
         if isinstance(t, TensorSpec):
-            size, stride = ([*map(int, numbers)] for numbers in (t.size, t.stride))
-            meta = torch.empty_strided(size, stride, dtype=t.dtype, device=META)
+            meta = torch.empty_strided(*t.numbers, dtype=t.dtype, device=META)
             return Fake(meta, t.device, t.requires_grad)
         if type(t) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, Fake):
             raise Unsupported(f"a tensor subclass: {type(t).__name__}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -33,6 +34,16 @@ class Layout:
     def nbytes(self) -> Expr:
         """Of the elements, not of the storage."""
         return self.numel * self.dtype.itemsize
+
+    @property
+    def numbers(self) -> tuple[list[int], list[int]]:
+        """Size and stride, where they are constants."""
+        return [*map(int, self.size)], [*map(int, self.stride)]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a factory is told besides."""
+        return {"dtype": self.dtype, "device": self.device}
 
     @property
     def layout(self) -> "Layout":
