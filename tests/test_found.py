@@ -331,3 +331,83 @@ def test_an_operator_without_a_result_is_a_check_that_stays(backend: str) -> Non
     for x in (-torch.ones(3), -torch.ones(3, requires_grad=True)):
         with pytest.raises(RuntimeError, match="single nonzero value"):
             compiled(x)
+
+
+def test_storages_that_share_memory_are_one_memory():
+    numpy = pytest.importorskip("numpy")
+
+    def f(a, b):
+        a.add_(1)
+        return a * b
+
+    def inputs():
+        array = numpy.arange(6, dtype=numpy.float32)
+        return torch.from_numpy(array), torch.from_numpy(array)
+
+    assert torch.equal(minicompiler.compile(f)(*inputs()), f(*inputs()))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: torch._foreach_mul_([x, x], 2.0),
+        lambda x: torch._foreach_add_([x[0], x[1]], [x[1], x[0]]),
+        lambda x: x[1:].copy_(x[:-1]),
+        lambda x: x[:, 1:].mul_(x[:, :-1]),
+        lambda x: x.add_(x.t()),
+        lambda x: x.as_strided((3, 3), (1, 1)).add_(1),
+        lambda x: x.expand(2, *x.shape).add_(1),
+        lambda x: x[::2].add_(x[1::2]),
+        lambda x: x.add_(x),
+        lambda x: torch._foreach_mul_([x[0], x[1]], 2.0),
+    ],
+)
+def test_the_order_of_reads_and_writes_of_one_memory(f):
+    def g(x):
+        f(x)
+        return x * 2
+
+    def run(g, x):
+        try:
+            return g(x), x
+        except RuntimeError as error:
+            return type(error), x
+
+    for make in (lambda: torch.rand(4, 4), lambda: torch.rand(8, 8)[::2, ::2]):
+        torch.manual_seed(0)
+        expected = run(g, make())
+        torch.manual_seed(0)
+        assert str(run(minicompiler.compile(g), make())) == str(expected)
+
+
+def test_tensors_whose_gradients_are_elsewhere_are_told_apart():
+    compiled = minicompiler.compile(lambda x: x * 2)
+    compiled(torch.ones(2))
+    base = torch.ones(2, requires_grad=True) * 1
+    with torch.no_grad():
+        view = base.view(2)
+    assert compiled(view).requires_grad
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.ones(2))
+        found = torch.autograd.forward_ad.unpack_dual(compiled(dual)).tangent
+        assert found is not None and found.tolist() == [2.0, 2.0]
+    zero = torch._efficientzerotensor(2)
+    assert (compiled(zero) + 1).tolist() == [1.0, 1.0]
+
+
+def test_formulas_of_real_numbers_leave_integers_to_the_operator():
+    big = torch.iinfo(torch.int64).max
+    x = torch.tensor([big, 2**24 + 1, -5])
+    threshold = lambda x: torch.nn.functional.threshold(x, 0.1, 20.0)  # noqa: E731
+    assert torch.equal(minicompiler.compile(threshold)(x), threshold(x))
+    for dtype in (torch.int8, torch.uint8, torch.int16):
+        limits = torch.tensor([torch.iinfo(dtype).min, 0, torch.iinfo(dtype).max], dtype=dtype)
+        compiled = minicompiler.compile(lambda x: x.logsumexp(0))
+        torch.testing.assert_close(compiled(limits), limits.logsumexp(0))
+
+
+def test_what_does_not_fit_a_dtype_is_not_written():
+    a, b = torch.tensor([7, 8]), torch.tensor([2.0, 2.0])
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        minicompiler.compile(lambda a, b: a.floor_divide_(b))(a, b)
+    assert a.tolist() == [7, 8]

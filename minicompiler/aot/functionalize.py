@@ -269,6 +269,8 @@ class Functionalizer:
         if memory.argument is not None and emit.marks.get("phase") == "backward":
             raise Unsupported("an input is written to during backward")
         if emit.fake(new).dtype != x.dtype:  # float32.add_(float64) rounds back
+            if not torch.can_cast(emit.fake(new).dtype, x.dtype):
+                raise Unsupported("what is written does not fit the dtype of its place")
             new = emit.call(aten._to_copy.default, new, dtype=x.dtype)
         if emit.fake(new).shape != x.shape:
             new = emit.call(aten.expand.default, new, list(x.shape))

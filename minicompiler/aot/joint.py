@@ -256,8 +256,6 @@ class _Trace:
             if not memory.version:
                 continue
             assert memory.argument is not None
-            if any(step == 0 and size > 1 for size, step in zip(x.shape, x.stride())):
-                raise Unsupported("an expanded input is written to", "clone() it")
             tracked = x.requires_grad and x.grad_fn is not self.history[i]
             if not tracked:
                 writes[memory.argument] = memory

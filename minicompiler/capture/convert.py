@@ -301,6 +301,9 @@ def guard_aliasing(ev: Evaluation, frame: Frame) -> None:
             ev.guards.add("DISTINCT", None, sources, frame.where())
             if isinstance(group[0], Tensor):
                 pairs = overlaps([t.real for t in group])
+                homes = [t.real.untyped_storage()._cdata for t in group]
+                if any(homes[i] != homes[j] for i, j, *_ in pairs):
+                    raise Unsupported("two storages share memory that is written to")
                 ev.guards.add("OVERLAPS", None, (sources, pairs), frame.where())
 
 

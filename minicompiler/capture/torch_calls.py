@@ -30,7 +30,7 @@ REASONS = {
     "__index__ __complex__ __contains__",
     "looks at the memory of a tensor": "storage storage_offset untyped_storage data_ptr set_ "
     "resize_ resize_as_ share_memory_ pin_memory __dlpack__ __reduce_ex__ __deepcopy__ "
-    "as_subclass is_inference",
+    "as_subclass is_inference _is_view is_shared",
     "reaches beyond the graph": "backward register_hook register_post_accumulate_grad_hook "
     "retain_grad __format__ __repr__ __str__ __hash__ map_ map2_ apply_ requires_grad_ detach_",
 }
@@ -64,7 +64,7 @@ VARIABLE_FUNCTIONS = torch.add.__self__  # type: ignore[attr-defined]
 NATIVE_MODULES = [f"torch._C._{name}" for name in "nn special linalg fft sparse nested".split()]
 TENSOR_PYTHON = """norm split unique_consecutive stft istft __rsub__ __rdiv__ __rpow__ __pow__
 __ipow__ __rmatmul__ __rfloordiv__ __rmod__ __rtruediv__ __rlshift__ __rrshift__ unflatten
-is_shared lu dim_order refine_names align_to rename index_put_ __contains__ __abs__ __neg__
+lu dim_order refine_names align_to rename index_put_ __contains__ __abs__ __neg__
 __pos__ __invert__ __len__ __itruediv__""".split()
 
 

@@ -19,20 +19,25 @@ NAMES = """
     _prelu_kernel _prelu_kernel_backward leaky_relu leaky_relu_backward hardshrink hardswish
     hardswish_backward hardtanh hardtanh_backward hardsigmoid hardsigmoid_backward
     binary_cross_entropy binary_cross_entropy_backward binary_cross_entropy_with_logits
-    frac logaddexp nansum count_nonzero count_nonzero.dim_IntList logsumexp roll take
-    select_backward slice_backward std.correction std_mean.correction norm.Scalar
-    norm.ScalarOpt_dim celu mish heaviside gelu_backward deg2rad rad2deg isposinf isneginf
-    _safe_softmax _log_softmax_backward_data
+    logaddexp logsumexp std.correction std_mean.correction norm.Scalar norm.ScalarOpt_dim celu mish
+    gelu_backward _safe_softmax _log_softmax_backward_data
+"""
+OF_ANYTHING = """
+    frac nansum count_nonzero count_nonzero.dim_IntList roll take select_backward slice_backward
+    heaviside isposinf isneginf deg2rad rad2deg
 """
 
 
-def where_it_runs(formula: Rule, *args: Any, **kwargs: Any) -> Any:
-    """Some subtract what may be bool; the operator converts first."""
+def where_it_runs(formula: Rule, numbers: bool, *args: Any, **kwargs: Any) -> Any:
+    """Formulas of real numbers are not exact for integers: the operator converts first, or not."""
+    if numbers and not args[0].is_floating_point():
+        return NotImplemented
     with contextlib.suppress(RuntimeError):
         return formula(*args, **kwargs)
     return NotImplemented
 
 
-for _op in operators(NAMES):
+for _op in operators(NAMES + OF_ANYTHING):
     # the bare formula: what torch wraps around it looks for symbols, and imports sympy for that
-    RULES[_op] = in_float32(partial(where_it_runs, inspect.unwrap(decomposition_table[_op])))
+    _formula, _numbers = inspect.unwrap(decomposition_table[_op]), _op in operators(NAMES)
+    RULES[_op] = in_float32(partial(where_it_runs, _formula, _numbers))

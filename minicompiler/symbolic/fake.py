@@ -110,7 +110,7 @@ class FakeMode(Mode):  # type: ignore[no-untyped-call]
             return Fake(meta, t.device, t.requires_grad)
         if type(t) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, Fake):
             raise Unsupported(f"a tensor subclass: {type(t).__name__}")
-        if t.layout is not torch.strided or t.is_quantized or t.is_nested:
+        if t.layout is not torch.strided or t.is_quantized or t.is_nested or t._is_zerotensor():
             raise Unsupported(f"a tensor that is not plainly strided ({t.layout})")
         if t.is_conj() or t.is_neg():
             raise Unsupported("a lazily conjugated or negated tensor", "call resolve_conj() first")
@@ -151,7 +151,8 @@ class FakeMode(Mode):  # type: ignore[no-untyped-call]
             return fakes[-1]
 
         args, kwargs = substitute((args, kwargs), torch.Tensor, take)
-        if any(_clash(w, f) for w in how.written(args, kwargs) for f in fakes):
+        written = how.written(args, kwargs)
+        if any(_clashes(w, fakes, len(written) > 1) for w in written):
             raise Unsupported(f"{func} reads memory that it writes to", "clone() what it reads")
         device = _result_device(func, fakes, kwargs)
         metas, named = substitute((args, kwargs), Fake, lambda fake: fake.meta)
@@ -181,15 +182,33 @@ def look_as(x: Fake, meta: torch.Tensor) -> None:
         aten.as_strided_.default(x, meta.shape, meta.stride(), meta.storage_offset())
 
 
-def _clash(written: Any, read: Any) -> bool:
-    """Eager's rule for memory without gaps: what is read is the same as what is written, or lies
-    apart from it."""
-    a, b = written.meta, read.meta
-    if storage(written) != storage(read):
-        return False
-    (p, m), (q, n) = ((t.storage_offset() * t.itemsize, t.numel() * t.itemsize) for t in (a, b))
-    meet = p < q + n and q < p + m and (p, m, a.stride()) != (q, n, b.stride())
-    return meet and is_dense(written.spec) and is_dense(read.spec)
+def _clashes(written: Any, fakes: list[Fake], several: bool) -> bool:
+    """Is the order of reads and writes seen? Not where what is read is the same as what is written
+    (unless `several` are, one after the other) or lies apart from it."""
+    a, others = written.meta, [f for f in fakes if storage(f) == storage(written)]
+    del others[next(i for i, f in enumerate(others) if f is written)]
+    if not is_dense(written.spec) and len({*_places(a).tolist()}) < a.numel():
+        return True
+    for read in others:
+        b = read.meta
+        (p, m), (q, n) = ((t.storage_offset(), t.numel()) for t in (a, b))
+        if (a.dtype, p, a.shape, a.stride()) == (b.dtype, q, b.shape, b.stride()):
+            meet = several
+        elif a.dtype != b.dtype or (is_dense(written.spec) and is_dense(read.spec)):
+            meet = p * a.itemsize < (q + n) * b.itemsize and q * b.itemsize < (p + m) * a.itemsize
+        else:
+            meet = bool(torch.isin(_places(a), _places(b)).any())
+        if meet:
+            return True
+    return False
+
+
+def _places(meta: torch.Tensor) -> torch.Tensor:
+    """Where the elements lie in their storage."""
+    place = torch.tensor(meta.storage_offset())
+    for size, step in zip(meta.shape, meta.stride()):
+        place = place.unsqueeze(-1) + torch.arange(size) * step
+    return place.flatten()
 
 
 def _result_device(func: OpOverload, fakes: list[Fake], kwargs: dict[str, Any]) -> torch.device:

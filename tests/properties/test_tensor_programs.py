@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, note, settings
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 import minicompiler
 from minicompiler.report.bisecting import nudged
@@ -58,6 +58,16 @@ def first_stage_that_differs(program: Any, check: Callable[..., list[str]]) -> s
     return "none, when compiled again"
 
 
+def exact(inputs: Any) -> Any:
+    """The inputs in float64."""
+
+    def wide(x: Any) -> Any:
+        is_single = isinstance(x, torch.Tensor) and x.dtype == torch.float32
+        return x.detach().double().requires_grad_(x.requires_grad) if is_single else x
+
+    return tree_map(wide, inputs)
+
+
 def check(program: Program, options: dict[str, object]) -> list[str]:
     minicompiler.reset()
     compiled = minicompiler.compile(program.function(), options=options)
@@ -67,9 +77,13 @@ def check(program: Program, options: dict[str, object]) -> list[str]:
     try:
         other = run(compiled, program.inputs())
         if differences(eager, other, epsilons=epsilons):
-            # where terms cancel, the last bit of the inputs matters more than that of the results
-            moved = run(program.function(), nudged(program.inputs()))
-            return list(map(str, differences(eager, other, moved, epsilons)))
+            # where terms cancel, the last bit of the inputs matters more than that of the results,
+            # and an operator may be far from what float64 gives (the tail of gelu)
+            found = [
+                differences(eager, other, run(program.function(), inputs), epsilons)
+                for inputs in (nudged(program.inputs()), exact(program.inputs()))
+            ]
+            return list(map(str, min(found, key=len)))
         return []
     except minicompiler.CompilerError as error:
         return [f"{type(error).__name__}: {error}"]

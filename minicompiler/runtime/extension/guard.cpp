@@ -53,7 +53,9 @@ class TensorGuard {
     if (static_cast<size_t>(impl.dim()) != row.dims || !equal(impl.sizes(), numbers)) return false;
     if (row.strided && !equal(impl.strides(), numbers)) return false;
     auto* meta = static_cast<autograd::AutogradMeta*>(impl.autograd_meta());
-    bool requires_grad = meta && (meta->requires_grad_ || meta->grad_fn_);
+    if (meta && meta->fw_grad_) return false;
+    bool requires_grad = meta && (meta->requires_grad_ || meta->grad_fn_ || // a view asks its base
+                                  (meta->is_view_ && meta->requires_grad()));
     if (requires_grad != row.requires_grad) return false;
     return !requires_grad || !meta->is_view_ || !made_without_gradients(tensor);
   }
