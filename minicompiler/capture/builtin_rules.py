@@ -10,7 +10,7 @@ import itertools
 import logging
 import operator
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextvars import ContextVar
 from types import FunctionType, GeneratorType, MethodType
 from typing import Any
@@ -262,7 +262,7 @@ def _exception_text(original: Any, ev: E, v: Obj) -> Value:
 def _sum(ev: E, items: Value, start: Value = ZERO) -> Value:
     """Item by item, as each may be computed when it is asked for; literals in front by Python
     itself, which since 3.12 adds floats with more care than `+`."""
-    pulled, literals, rest = iter(Pulled(ev, items)), list[Value](), list[Value]()
+    pulled, literals, rest = iter(model.Pulled(ev, items)), list[Value](), list[Value]()
     if isinstance(start, Const):
         for item in pulled:
             (literals if isinstance(item, Const) else rest).append(item)
@@ -318,17 +318,6 @@ def _reversed(ev: E, of: Value) -> Value:
 
 
 # ---------------------------------------------------------------- generators and iterators
-class Pulled:
-    """The items of an iterable, for functions of Python that only pass them on."""
-
-    def __init__(self, ev: E, of: Value) -> None:
-        self.ev, self.of = ev, of
-
-    def __iter__(self) -> Iterator[Value]:
-        it = model.iter_(self.ev, self.of)
-        return iter(lambda: model.next_(self.ev, it), None)
-
-
 def _function(ev: E, f: Value) -> Callable[..., Value]:
     return lambda *args: model.call(ev, f, list(args), {})
 
@@ -337,13 +326,13 @@ def _predicate(ev: E, f: Value) -> Callable[[Value], bool]:
     return lambda v: model.truth(ev, v if f is NONE else model.call(ev, f, [v], {}))
 
 
-rule(any)(lambda ev, v: const_bool(any(map(_predicate(ev, NONE), Pulled(ev, v)))))
-rule(all)(lambda ev, v: const_bool(all(map(_predicate(ev, NONE), Pulled(ev, v)))))
+rule(any)(lambda ev, v: const_bool(any(map(_predicate(ev, NONE), model.Pulled(ev, v)))))
+rule(all)(lambda ev, v: const_bool(all(map(_predicate(ev, NONE), model.Pulled(ev, v)))))
 
 
 @rule(functools.reduce)
 def _reduce(ev: E, f: Value, items: Value, *first: Value) -> Any:
-    return model.attempt(ev, functools.reduce, _function(ev, f), Pulled(ev, items), *first)
+    return model.attempt(ev, functools.reduce, _function(ev, f), model.Pulled(ev, items), *first)
 
 
 # Python's own iterators and what they take: * an iterable, + an iterable of iterables, f a
@@ -356,8 +345,8 @@ STEPPED |= {itertools.takewhile: "p*", itertools.dropwhile: "p*", itertools.filt
 STEPPED |= {itertools.count: "c", itertools.cycle: "*", itertools.accumulate: "*f"}
 NAMED = {"fillvalue": "x", "initial": "x", "object": "x", "iterable": "*", "func": "f"}
 GIVEN: dict[str, Callable[[E, Value], Any]] = {
-    "*": Pulled,
-    "+": lambda ev, v: map(functools.partial(Pulled, ev), Pulled(ev, v)),
+    "*": model.Pulled,
+    "+": lambda ev, v: map(functools.partial(model.Pulled, ev), model.Pulled(ev, v)),
     "f": _function,
     "p": _predicate,
     "c": lambda ev, v: v.real if model.is_plain(v) else refuse(f"counts with {describe(v)}"),

@@ -21,7 +21,7 @@ from .frame_hook import MISSING, type_lookup
 from .calls import PURE, RULES, rule
 from .source import builtin_of, empty
 from .values import E, FALSE, NONE, TRUE, Const, Dict, Lazy, List, Sequence, Set, Tuple, Value, View
-from .values import calls_back, const_bool, constant, key_of, keyed, python_value, refuse
+from .values import Raised, calls_back, const_bool, constant, key_of, keyed, python_value, refuse
 
 NO, NOT_IMPLEMENTED = NotImplemented, Const(NotImplemented)
 VIEWED = ("keys", "values", "items")
@@ -139,7 +139,7 @@ WRITING |= {"popleft": "", "clear": "", "reverse": "", "rotate": "i", "remove": 
 ARGUMENTS: dict[str, Callable[[E, Sequence, Value], Any]] = {
     "i": _index,
     "x": lambda ev, self, v: v,
-    "*": lambda ev, self, v: model.unpack(ev, v),
+    "*": lambda ev, self, v: model.one_by_one(ev, v),
     "n": lambda ev, self, v: v.real if isinstance(v.real, int) else NO,
     "+": lambda ev, self, v: type(_contents(self))(model.read(ev, v)) if _like(self, v) else NO,
     "=": lambda ev, self, v: Compared(ev, v),
@@ -212,7 +212,7 @@ def by(ev: E, key: Value) -> Callable[[Value], Compared]:
 
 @rule(max, min, told=True)
 def _extreme(function: Any, ev: E, *args: Value, key: Value = NONE, **default: Value) -> Value:
-    items = model.unpack(ev, args[0]) if len(args) == 1 else args
+    items: Any = model.Pulled(ev, args[0]) if len(args) == 1 else args
     found: Value = model.attempt(ev, function, items, key=by(ev, key), **default)
     return found
 
@@ -274,7 +274,7 @@ def _dict_update(ev: E, self: Dict, /, *items: Value, **kwargs: Value) -> None:
     plain = None if issubclass(self.cls, OrderedDict) else dict.__iter__
     for source in items:
         keyed = type_lookup(source.cls, "keys") is not MISSING
-        pairs: Any = model.mapping_items(ev, source, plain) if keyed else model.unpack(ev, source)
+        pairs: Any = model.mapping_items(ev, source, plain) if keyed else model.Pulled(ev, source)
         for pair in pairs:
             key, value = pair if keyed else model.unpack(ev, pair)
             self.set(ev, key, value)
@@ -317,7 +317,12 @@ def _set_rule(name: str, writes: bool, ev: E, self: Any, *args: Value) -> Any:
         known = keyed(args)
         given: list[Any] = list(known)
     else:
-        tables = [v.items if isinstance(v, Set) else keyed(model.unpack(ev, v)) for v in args]
+        try:
+            tables = [v.items if isinstance(v, Set) else keyed(model.unpack(ev, v)) for v in args]
+        except Raised:
+            if name in ("update", "difference_update"):
+                refuse("an iterable that raises, of which a set keeps the first items")
+            raise
         known = {k: v for table in reversed(tables) for k, v in table.items()}
         given = [in_order(v, table) for v, table in zip(args, tables)]
     known |= own

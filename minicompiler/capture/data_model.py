@@ -14,6 +14,7 @@ from collections import abc, deque
 from collections.abc import Callable
 from contextlib import nullcontext
 from enum import EnumType
+from itertools import islice
 from types import BuiltinFunctionType, FunctionType, UnionType
 from typing import Any
 
@@ -374,15 +375,25 @@ def stop_value(ev: E, exception: Obj) -> Value:
 
 def unpack(ev: E, v: Value) -> list[Value]:
     """All items of an iterable."""
-    if isinstance(v, Sequence) and type_lookup(v.cls, "__iter__") in NATIVE_ITERS:
-        return v.read(ev)
-    it = iter_(ev, v)
-    items = []
-    while (item := next_(ev, it)) is not None:
-        items.append(item)
-        if len(items) > 100_000:
-            refuse("unpacks more than 100,000 items")
-    return items
+    items = list(islice(one_by_one(ev, v), 100_001))
+    return items if len(items) < 100_001 else refuse("unpacks more than 100,000 items")
+
+
+def one_by_one(ev: E, v: Value) -> Any:
+    """The items, at once where nothing can happen between them."""
+    plain = isinstance(v, Sequence) and type_lookup(v.cls, "__iter__") in NATIVE_ITERS
+    return v.read(ev) if plain else Pulled(ev, v)  # type: ignore[attr-defined]
+
+
+class Pulled:
+    """The items of an iterable, for functions of Python that only pass them on."""
+
+    def __init__(self, ev: E, of: Value) -> None:
+        self.ev, self.of = ev, of
+
+    def __iter__(self) -> Any:
+        it = iter_(self.ev, self.of)
+        return iter(lambda: next_(self.ev, it), None)
 
 
 NATIVE_ITERS = (list.__iter__, tuple.__iter__)

@@ -2139,3 +2139,41 @@ def test_a_generator_left_in_its_yield_from_has_nothing_more_to_do():
         return x * next(p.sum() for p in model.parameters() if p.dim() > 1)
 
     assert len(check_against_eager(f, torch.ones(2), torch.nn.Linear(2, 2), breaks=0).graphs) == 1
+
+
+def breaking_off(n):
+    yield from [(f"k{i}", i) for i in range(n)]
+    raise KeyError(n)
+
+
+@pytest.mark.parametrize(
+    ("make", "reads"),
+    [
+        (list, lambda made: made.extend(breaking_off(2))),
+        (list, lambda made: made.__iadd__(breaking_off(2))),
+        (list, lambda made: made.__setitem__(slice(0, 0), breaking_off(2))),
+        (collections.deque, lambda made: made.extend(breaking_off(2))),
+        (collections.deque, lambda made: made.extendleft(breaking_off(2))),
+        (set, lambda made: made.update(breaking_off(2))),
+        (lambda: {("k0", 0)}, lambda made: made.difference_update(breaking_off(2))),
+        (dict, lambda made: made.update(breaking_off(2))),
+        (dict, lambda made: made.__ior__(breaking_off(2))),
+        (collections.OrderedDict, lambda made: made.update(breaking_off(2))),
+    ],
+)
+def test_what_was_read_before_an_iterable_raised_stays(make, reads):
+    def f(x, made):
+        try:
+            reads(made)
+        except KeyError as error:
+            return x + 1, made, error.args
+
+    check_against_eager(f, torch.ones(1), make())
+
+
+def test_max_asks_for_the_key_of_an_item_before_the_next():
+    def f(x, grows):
+        key = lambda e: grows.append(e + 1) or e if len(grows) < 4 else e  # noqa: E731
+        return x + max(grows, key=key), min((e for e in grows), key=lambda e: len(grows) - e)
+
+    check_against_eager(f, torch.ones(1), [1, 2])
