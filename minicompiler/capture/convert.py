@@ -28,7 +28,7 @@ from .emit import Text
 from .evaluator import Evaluation
 from .facts import AMBIENT, overlaps
 from .frame import BreakHere, Frame, Handled
-from .graph import version
+from .graph import as_module, version
 from .guards import GuardSet, vector_of
 from .resume import Entry, after, cells, enter
 from .source import Cell as CellSource, Const as ConstSource, Local
@@ -203,7 +203,7 @@ def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph) -> list[
     graph.output(tuple(text.outputs))
     if graph.find_nodes(op="call_function", target=scaled_dot_product_attention):
         ev.guards.add("SDP", None, AMBIENT["SDP"].read())  # which kernel is chosen on tracing
-    gm = fx.GraphModule({}, graph, code.co_name)
+    gm = as_module(graph, code.co_name)
     text.graph = gm.code
     record.add("graph", gm)
     record.count("graphs")

@@ -14,7 +14,7 @@ from torch import fx
 from torch.utils.checkpoint import checkpoint
 
 from . import data_model as model, frame_hook, polyfills
-from .graph import version
+from .graph import as_module, version
 from .calls import rule
 from .values import E, FALSE, NONE, TRUE, Tensor, Tuple, Value, const_bool, refuse
 
@@ -109,7 +109,7 @@ def _cut(nodes: list[fx.Node], inputs: list[fx.Node], outputs: list[Any]) -> fx.
     for n in nodes:
         table[n] = graph.node_copy(n, table.__getitem__)
     graph.output(tuple(None if n is None else table[n] for n in outputs))
-    made = fx.GraphModule({}, graph)
+    made = as_module(graph)
     frame_hook.skip(type(made).forward.__code__)
     return made
 

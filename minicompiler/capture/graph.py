@@ -7,10 +7,12 @@ tensors in order of first use. Invariant: every node's meta has "val" (a fake or
 
 # ruff: noqa: I001  (imports fill their lines)
 
+import linecache
 import operator
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
+from weakref import finalize
 
 import torch
 from torch import fx
@@ -136,6 +138,19 @@ class CapturedGraph:
     def mutated(self) -> list[Tensor]:
         """Inputs that the graph writes."""
         return [t for t in self.inputs if version(t.fake) != self.versions[id(t.fake)]]
+
+
+def as_module(graph: fx.Graph, name: str = "GraphModule") -> fx.GraphModule:
+    """The graph to be called. torch keeps the text of each for tracebacks, and ours no longer than
+    they live."""
+    made = fx.GraphModule({}, graph, name)
+    finalize(made, _forget, made.forward.__code__.co_filename)
+    return made
+
+
+def _forget(file: str) -> None:
+    linecache.cache.pop(file, None)
+    fx.graph_module._loader.eval_cache.pop(file, None)
 
 
 # numbers of numpy as torch's operators take them

@@ -2177,3 +2177,20 @@ def test_max_asks_for_the_key_of_an_item_before_the_next():
         return x + max(grows, key=key), min((e for e in grows), key=lambda e: len(grows) - e)
 
     check_against_eager(f, torch.ones(1), [1, 2])
+
+
+def test_the_text_of_a_graph_dies_with_it():
+    def compiled_once(k):
+        namespace = {}
+        exec(f"def f(x): return x * {k}", namespace)
+        minicompiler.compile(namespace["f"], backend="eager")(torch.ones(1))
+
+    compiled_once(1)
+    gc.collect()
+    before = len(torch.fx.graph_module._loader.eval_cache)
+    for k in range(20):
+        compiled_once(k)
+    minicompiler.stats()
+    minicompiler.reset()
+    gc.collect()
+    assert len(torch.fx.graph_module._loader.eval_cache) <= before
