@@ -9,7 +9,8 @@ Templates are text with holes. `<T>` is an expression of a kind, `<@T>` a variab
 `<~T>` one that may be assigned to, `<+T>` a new name for the rest of the block, `<.T>` a new name
 for the template's own blocks. `<a:+T>` also labels a hole, and `<a>` repeats what filled it. In
 `<T|e=int>` the expression may use the name e. `<block>`, `<function:T>`,
-`<generator>` are lines.
+`<generator>` are lines. `<?one || other?>` is either text; a line `# <a:?one || other?>` only gives
+it a label. Lines behind `...` are the caller's between two calls, or stand at the end.
 """
 
 import contextlib
@@ -28,12 +29,15 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch._dynamo  # here, as growing waits for no program that imports it
 from hypothesis import strategies as st
 
 from tests.properties import python_constructs as constructs
 from tests.properties import python_more_templates as more
+from tests.properties import python_revealing as revealing
 from tests.properties import python_templates as core
 from tests.properties.python_constructs import CONSTRUCTS, labels
+from tests.properties.python_revealing import REVEALING
 from tests.properties.python_templates import ARGUMENTS, ENDINGS, GLOBALS, LITERALS
 from tests.properties.tensor_programs import execute
 
@@ -42,7 +46,7 @@ HEADER = core.HEADER.replace("import collections\n", "import collections\n" + mo
 HEADER = HEADER.replace("import torch\n", "import torch\n" + constructs.HEADER, 1)
 STATEMENTS = core.STATEMENTS + more.STATEMENTS + constructs.STATEMENTS
 CHANGES = core.CHANGES + more.CHANGES + constructs.CHANGES
-DEFINITIONS = core.DEFINITIONS | more.DEFINITIONS | constructs.DEFINITIONS
+DEFINITIONS = core.DEFINITIONS | more.DEFINITIONS | constructs.DEFINITIONS | revealing.DEFINITIONS
 EXPRESSIONS = {
     kind: core.EXPRESSIONS.get(kind, []) + more.EXPRESSIONS.get(kind, [])
     for kind in core.EXPRESSIONS | more.EXPRESSIONS
@@ -56,6 +60,7 @@ PLAIN = {
     for kind, templates in PLAIN.items()
 }
 HOLE = re.compile(r"<(?:([a-z]):)?([@~+.]?)([A-Za-z]\w*)(?::(\w+))?(?:\|([\w.=, ]+))?>")
+CHOICE = re.compile(r"<(?:([a-z]):)?\?((?:(?!<(?:[a-z]:)?\?|\?>).)*)\?>", re.DOTALL)
 Pick = Callable[[int], int]  # n -> a number below n
 
 
@@ -136,8 +141,9 @@ class Scope:
 
 
 class Grower:
-    def __init__(self, pick: Pick) -> None:
-        self.pick = pick
+    def __init__(self, pick: Pick, shown: str | None = None) -> None:
+        """`shown`: a statement that the program holds first, and little besides."""
+        self.pick, self.shown = pick, shown
         self.count = 0
         self.definitions: dict[str, str] = {}  # name -> text, each after those that it uses
         self.defining = 0
@@ -145,8 +151,10 @@ class Grower:
         self.waiting: str | None = None  # a template for the next block
         self.host, self.backend = constructs.PLAIN, "eager"
         # sixths of its statements; 0: one, and little else, as two of them can hide one another
-        self.revealing = self.choose((1, 1, 4, 0))
-        self.alone = self.revealing == 0
+        self.revealing = 0 if shown else self.choose((1, 1, 4, 0))
+        self.alone = self.revealing == 0 and not shown
+        self.shows = False  # was it accepted?
+        self.meanwhile: list[str] = []  # what the caller does between calls, for what is shown
 
     # ------------------------------------------------------------ choices
     def choose(self, options: Any) -> Any:
@@ -225,14 +233,15 @@ class Grower:
                 self.definitions[name] = "\n".join(found)
 
     # ------------------------------------------------------------ statements
-    def lines(self, template: str, scope: Scope) -> list[str]:
+    def lines(self, template: str, labels: dict[str, str], scope: Scope) -> list[str]:
         """Fill a statement. Blocks see the names made before them in it; the others do not."""
-        labels: dict[str, str] = {}
         inside: list[tuple[str, str]] = []
         before = dict(scope.names)
         here = scope.inner(depth=scope.depth)
         done: list[str] = []
         for line in template.split("\n"):
+            if not line.strip() or line.startswith("#"):
+                continue
             indent = line[: len(line) - len(line.lstrip())]
             word = HOLE.fullmatch(line.strip())
             if word is None or word[3] not in ("block", "loop", "function", "generator"):
@@ -251,6 +260,29 @@ class Grower:
                 done += [indent + text for text in self.block(block)]
         scope.names |= {n: k for n, k in here.names.items() if n not in dict(inside)}
         return done
+
+    def decide(self, text: str, labels: dict[str, str]) -> str:
+        """One of the texts of each choice, the inner ones first."""
+        while found := CHOICE.search(text):
+            chosen = str(self.choose(re.split(r" \|\|(?: |(?=\n))", found[2])))
+            if found[1]:
+                chosen = re.sub(r"<([a-z])>", lambda hole: labels.get(hole[1], hole[0]), chosen)
+                labels[found[1]] = chosen
+            text = text[: found.start()] + chosen + text[found.end() :]
+        return text
+
+    def with_change(self, own: str, change: str, labels: dict[str, str], caller: bool) -> str:
+        """What changes is the caller's to do, or done at the end; unless only a caller can."""
+        if caller:  # whose arguments are attributes of `a`
+            names = "|".join(ARGUMENTS)
+            seen = {k: re.sub(rf"^({names})\b", r"a.\1", text) for k, text in labels.items()}
+            self.meanwhile = [
+                self._fill(self.decide(change, seen), Scope({}), 1, seen, [])
+                for _ in range(CALLS - 1)
+            ]
+        elif not re.search(r"(^|\W)(?!G[A-Z]\b)[A-Z]+ = ", change):
+            own += "\n" + re.sub(r"\ba\.", "", self.decide(change, labels))
+        return own
 
     def function(self, scope: Scope, own: dict[str, str]) -> list[str]:
         """The body of a nested function: outer names are fixed, but for those it declares."""
@@ -282,7 +314,7 @@ class Grower:
         if self.waiting is not None and scope.depth > 0:
             template, self.waiting = self.waiting, None
             return self.try_lines(template, scope)
-        pool = more.REVEALING if self.alone or self.pick(6) < self.revealing else STATEMENTS
+        pool = REVEALING if self.alone or self.pick(6) < self.revealing else STATEMENTS
         self.alone = False
         options = [s for s in pool if scope.depth < 2 or s.count("\n") < 2]
         if self.backend != "eager":  # which draws other numbers
@@ -290,10 +322,14 @@ class Grower:
         return self.try_lines(self.choose(options), scope)
 
     def try_lines(self, template: str, scope: Scope) -> list[str]:
-        names, used = dict(scope.names), len(self.used)
-        self.used.append(template)
+        names, used, labels = dict(scope.names), len(self.used), dict[str, str]()
+        own, _, change = template.partition("\n...\n")
+        self.used.append(text := self.decide(own, labels))
         try:
-            return self.lines(template, scope)
+            if change and scope.depth == 0:
+                caller = template == self.shown and self.pick(4) > 0
+                text = self.with_change(text, change, labels, caller)
+            return self.lines(text, labels, scope)
         except Impossible:
             scope.names = names
             del self.used[used:]
@@ -335,30 +371,38 @@ class Grower:
             self.definitions.clear()
             self.define(" ".join(make for _, make in ARGUMENTS.values()))
         self.used.clear()  # what definitions hold is in many programs, and seldom run
-        if self.pick(2):
+        if not self.pick(4 if self.shown else 2):
             self.used.append(host := self.choose(constructs.HOSTS))
             self.host = host
-        wanted = 2 + self.pick(statements) if self.revealing else 1 + self.pick(3)
+        few = 1 + self.pick(2 if self.shown else 3)
+        wanted = 2 + self.pick(statements) if self.revealing else few
         todo, start = list(held), self.pick(wanted)  # how many statements stand before them
-        for _ in range(3 * wanted + 30 * len(todo)):
+        for _ in range(3 * wanted + 30 * (len(todo) + bool(self.shown))):
             before, known, used = dict(scope.names), dict(self.definitions), len(self.used)
             asked = todo[0] if todo and wanted <= max(start, len(todo)) else None
-            more = self.with_construct(asked, scope) if asked else self.statement(scope)
+            first = self.shown if not body else None
+            if first:
+                more = self.try_lines(first, scope)
+            else:
+                more = self.with_construct(asked, scope) if asked else self.statement(scope)
             todo = todo[1:] + todo[:1] if asked else todo
+            changes = self.meanwhile or changes
             if not more or not eager_accepts(self.module(body + more, "return x", changes)):
                 scope.names, self.definitions = before, known
                 del self.used[used:]
                 continue
             body += more
+            self.shows |= first is not None
             todo = todo[:-1] if asked else todo
             if len(body) > 45 or (wanted := wanted - 1) == 0:
                 break
         ending = "return x + 1"
+        all_endings = [*ENDINGS, *[EVERYTHING] * len(ENDINGS) * (4 if self.shown else 1)]
         for _ in range(4):
             self.definitions = dict(known := self.definitions)
             used = len(self.used)
             try:
-                self.used.append(template := self.choose([*ENDINGS, *[EVERYTHING] * len(ENDINGS)]))
+                self.used.append(template := self.choose(all_endings))
                 filled = self.fill(template.replace("everything", ", ".join(scope.names)), scope)
             except Impossible:
                 self.definitions = known
@@ -370,11 +414,13 @@ class Grower:
             self.definitions = known
             del self.used[used:]
         found = frozenset().union(*map(labels, self.used))
-        theme = self.choose(THEMES) if not self.pick(4) else None
-        for k in range(CALLS - 1):
-            changes[k] = theme[k] if theme else self.change(k, body, ending, changes)
+        still = self.shown and self.pick(3)  # what changes is in the statement itself
+        theme = self.choose(THEMES) if not still and not self.pick(4) else None
+        own = [*changes]
+        for k in range(0 if still else CALLS - 1):
+            changes[k] = f"{own[k]}\n{theme[k]}" if theme else self.change(k, body, ending, changes)
         if theme and not eager_accepts(self.module(body, ending, changes), raises=True):
-            changes = ["pass"] * (CALLS - 1)
+            changes = own
         return Program(self.module(body, ending, changes), backend, found)
 
     def change(self, k: int, body: list[str], ending: str, changes: list[str]) -> str:
@@ -390,11 +436,11 @@ class Grower:
                 self.fill(self.choose(self.choose(ways) or CHANGES), Scope({}), 1)
                 for _ in range(self.choose((0, 1, 1, 1, 2)))
             ]
-            trial = [*changes[:k], "\n".join(picked or ["pass"]), *changes[k + 1 :]]
+            trial = [*changes[:k], "\n".join([changes[k], *picked]), *changes[k + 1 :]]
             if eager_accepts(self.module(body, ending, trial), raises=True):
                 return trial[k]
             self.definitions = known
-        return "pass"
+        return changes[k]
 
 
 @functools.cache

@@ -3,8 +3,8 @@
     python -m tests.properties.test_python_programs 2000 --seed 0 [--backend auto]
 
 runs programs without stopping, makes what differs small, and counts. With `--construct NAME` each
-of them contains that construct, with `--spread` the one that was rarest so far; `--counts` says
-how many contained each.
+of them contains that construct; with `--spread` every fourth those that were rarest so far, and
+the others show one statement of python_revealing each; `--counts` says how many contained each.
 """
 
 import argparse
@@ -38,6 +38,7 @@ from minicompiler.report.compare import cotangent
 from tests.properties.python_programs import (
     CALLS,
     CONSTRUCTS,
+    REVEALING,
     Grower,
     Program,
     eager_accepts,
@@ -116,9 +117,11 @@ class Seen:
         if isinstance(v, set | frozenset):
             return sorted(map(self.text, map(repr, v)))
         if isinstance(v, types.FunctionType):
-            cells = [c.cell_contents for c in v.__closure__ or () if c != types.CellType()]
+            cells = v.__closure__ or ()
             about = [v.__defaults__, v.__kwdefaults__, vars(v)]
             return [v.__qualname__, *map(self.of, about), *map(self.of, cells)]
+        if isinstance(v, types.CellType):
+            return [self.of(v.cell_contents)] if v != types.CellType() else []
         if isinstance(v, type):
             own = {k: x for k, x in vars(v).items() if not k.startswith("__")}
             own.pop("_value2member_map_", None)  # an enum remembers what it was asked for
@@ -287,6 +290,15 @@ def test_each_construct(construct: str) -> None:
             return agrees(program)
 
 
+def test_each_statement_shown_alone() -> None:
+    """Eager accepts each of them; some are compiled here, all by `--spread`."""
+    for k, shown in enumerate(REVEALING):
+        grower = Grower(random.Random(f"{shown} {k}").randrange, shown)
+        program = grower.program(1, "eager")
+        assert grower.shows, shown
+        assert k % 3 or not (found := check(program)), (found, program)
+
+
 @settings(max_examples=10, **SLOW)
 @given(python_programs(backend="auto"))
 def test_whole_path(program: Program) -> None:
@@ -388,6 +400,12 @@ def differs_at_all(program: Program) -> list[str]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
+def in_turn(seed: int, backend: str) -> Iterator[str]:
+    """What short programs show, each as often as the others."""
+    known = [t for t in REVEALING if backend == "eager" or "torch.rand(" not in t]
+    return itertools.cycle(random.Random(seed).sample(known, len(known)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", type=int)
@@ -396,7 +414,7 @@ def main() -> None:
     parser.add_argument("--statements", type=int, default=8)
     parser.add_argument("--tries", type=int, default=300, help="to make one program small")
     parser.add_argument("--construct", choices=CONSTRUCTS, help="that each program contains")
-    parser.add_argument("--spread", action="store_true", help="made of what is rarest so far")
+    parser.add_argument("--spread", action="store_true", help="each construct in its turn")
     parser.add_argument("--counts", action="store_true", help="of programs with each construct")
     parser.add_argument("--first", action="store_true", help="stop at the first that differs")
     parser.add_argument("--last", type=Path, help="file for the program being run, lest it crash")
@@ -405,14 +423,16 @@ def main() -> None:
     faulthandler.enable()
     warnings.simplefilter("ignore")
     differ, made, counts = 0, 0, dict.fromkeys(CONSTRUCTS, 0)
+    turns = in_turn(options.seed, options.backend)
     for seed in itertools.count(options.seed):
         if made == options.programs or (options.first and differ):
             break
         faulthandler.dump_traceback_later(WAITS, exit=True)  # where does it wait, and for what?
         asked = [options.construct] if options.construct else []
         asked = sorted(counts, key=counts.__getitem__)[:12] if options.spread else asked
-        grower = Grower(random.Random(seed).randrange)
-        program = grower.program(options.statements, options.backend, asked)
+        shown = next(turns) if options.spread and made % 4 else None
+        grower = Grower(random.Random(seed).randrange, shown)
+        program = grower.program(options.statements, options.backend, [] if shown else asked)
         if options.construct and options.construct not in program.constructs:
             continue  # eager accepted it nowhere
         made += 1
