@@ -107,11 +107,22 @@ LOG.append(<a>.__self__.by) ||
 <+F> = <a>
 LOG.append(<a>.__name__)?>
 ...
-<?<a>.__self__.by += 1 || <a>.__self__.by = <int> + 11 || type(<a>.__self__).apply = lambda self, t: t - self.by || <a>.__self__.__class__ = Thrice || BOUND[0] = BOUND[1] || BOUND.reverse() || HOLDER.method = Times(7).apply || HELD_METHODS['g'] = Times(8).apply || NOTED.method = Thrice(2).apply || <a>.__self__.__dict__['by'] = 12?>""",
+<?<a>.__self__.by += 1 || <a>.__self__.by = <int> + 11 || type(<a>.__self__).apply = lambda self, t: t - self.by || <a>.__self__.__class__ = Thrice || <a> = BOUND[1] || BOUND.reverse() || <a> = Times(<int> + 7).apply || <a> = Times(8).apply || <a> = Thrice(2).apply || <a> = LEAF.up || <a>.__self__.__dict__['by'] = 12?>""",
     """# <a:?LEAF || LEAVES[0] || HOLDER.leaf || LEAVES[1]?>
-<+T> = <?<a>.v * <T> || <a>.up(<T>) || <a>(<T>) || <T> * len(<a>) || getattr(<a>, 'v', 2) * <T> || <T> * hasattr(<a>, 'extra_') || <a>.w + <T> || <T> * type(<a>).v || <a>.stat(<T>) || <a>.cls_(<T>) || <T> + <a>.own?>
+# <n:?v || w || own || extra_ || v?>
+<+T> = <T> + <?<a>.<n> || getattr(<a>, '<n>', 2) || (<a>.<n> if hasattr(<a>, '<n>') else 3) || type(<a>).<n> || vars(<a>).get('<n>', 4) || getattr(type(<a>), '<n>', 5) || hasattr(<a>, '<n>')?>
 ...
-<?<a>.v = 7 || Leaf.v = 8 || LeafBase.v = 9 || LeafBase.w = 4 || <a>.w = 5 || Leaf.w = 6 || <a>.up = lambda t: t * 11 || Leaf.up = lambda self, t: t - 9 || LeafBase.up = lambda self, t: t - 8 || Leaf.__call__ = lambda self, t: t * 13 || Leaf.__len__ = lambda self: 4 || <a>.extra_ = 1 || Leaf.extra_ = 2 || <a>.__dict__.pop('own', None) || <a>.own = -<a>.own || Leaf.v = property(lambda self: 21) || Leaf.own = property(lambda self: 22) || Leaf.stat = staticmethod(lambda t: t * 23) || Leaf.cls_ = classmethod(lambda cls, t: t * 24) || <a>.__class__ = LeafBase || Leaf.__getattribute__ = lambda self, name: 3 || Leaf.__bool__ = lambda self: False || Leaf.w = ZERO[0]?>""",
+<?<a>.<n> = <int> + 7 || Leaf.<n> = <int> + 8 || LeafBase.<n> = 9 || <a>.__dict__['<n>'] = 11 || vars(<a>).pop('<n>', None) || Leaf.<n> = property(lambda self: 21) || <a>.__class__ = LeafBase || LeafBase.__getattr__ = lambda self, name: 30 || LeafBase.<n> = Doubled() || type(<a>).<n> = ZERO[0]?>""",
+    """# <a:?LEAF || LEAVES[0] || HOLDER.leaf || LEAVES[1]?>
+# <n:?up || stat || cls_ || __call__ || up?>
+<+T> = <?<a>.<n>(<T>) || getattr(<a>, '<n>')(<T>) || (<a>.<n>, <int>)[0](<T>) || plainly_(<a>.<n>, <T>) || <a>(<T>) || <a>.up(<T>)?>
+...
+<?<a>.<n> = lambda t: t * 11 || Leaf.<n> = lambda *a: a[-1] * 24 || LeafBase.<n> = lambda *a: a[-1] * 25 || Leaf.<n> = staticmethod(lambda t: t * 23) || Leaf.<n> = classmethod(lambda cls, t: t * 26) || <a>.__class__ = LeafBase || <a>.<n> = LEAVES[0].up || LeafBase.up.__code__ = HELPER2.__code__ || LeafBase.v = 14?>""",
+    """# <a:?LEAF || LEAVES[0] || HOLDER.leaf || LEAVES[1]?>
+# <n:?len || bool || int || abs || float || len?>
+<+T> = <T> + <?int(<n>(<a>)) || sum(map(<n>, [<a>, <a>])) || (1 if <a> else 2) || <n>(<a>)?>
+...
+<?Leaf.__<n>__ = lambda self: 1 || LeafBase.__<n>__ = lambda self: 6 - 6 || del LeafBase.__<n>__ || <a>.__<n>__ = lambda: 9 || <a>.__class__ = LeafBase || LeafBase.v = 17?>""",
     """# <a:?SWITCH || HOLDER.switch || STATE.setdefault('switch', [0.0, 1, True]) || LISTS.pair[0] || NOTED.notes?>
 <b:+LI> = <a>
 <+T> = <T> * math.copysign(2.0, <b>[0]) + <?len(str(<b>)) || (<b>[1] == 1) || isinstance(<b>[1], bool) || len(<b>) || <b>[1] || hash(<b>[1])?>
@@ -575,6 +586,12 @@ HOLDER.method, HOLDER.leaf, HOLDER.fn, HOLDER.pair = Times(3).apply, Leaf(), lam
         return t + self.w
     def __len__(self):
         return 3
+    def __int__(self):
+        return self.v
+    def __abs__(self):
+        return self.v + 4
+    def __float__(self):
+        return self.w / 2
 class Leaf(LeafBase):
     def __init__(self):
         self.own = <int>
