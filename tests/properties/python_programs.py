@@ -276,13 +276,20 @@ class Grower:
         if caller:  # whose arguments are attributes of `a`
             names = "|".join(ARGUMENTS)
             seen = {k: re.sub(rf"^({names})\b", r"a.\1", text) for k, text in labels.items()}
-            self.meanwhile = [
-                self._fill(self.decide(change, seen), Scope({}), 1, seen, [])
-                for _ in range(CALLS - 1)
-            ]
+            self.meanwhile = []
+            for _ in range(CALLS - 1):
+                text = self._fill(self.decide(change, seen), Scope({}), 1, seen, [])
+                self.meanwhile.append(self.alive(text))
         elif not re.search(r"(^|\W)(?!G[A-Z]\b)[A-Z]+ = ", change):
             own += "\n" + re.sub(r"\ba\.", "", self.decide(change, labels))
         return own
+
+    def alive(self, change: str) -> str:
+        """At times what is replaced lives on: a guard that asks for it must not find it dead."""
+        old = re.match(r"([\w.]+(?:\[[^\]]*\])?) = ", change)
+        if not old or not self.pick(3):
+            return change
+        return self.fill(f"ALIVE.append({old[1]})\n", Scope({})) + change
 
     def function(self, scope: Scope, own: dict[str, str]) -> list[str]:
         """The body of a nested function: outer names are fixed, but for those it declares."""

@@ -102,12 +102,12 @@ LOG.append((<b> is <a>.seen, [*<b>]))
 ...
 <?<m>.notes[0] += 1 || <m>.notes[<int> % 2] = 5 || <m>.notes.append(3) || <m>.parts[0] = torch.nn.ReLU() || <m>.parts.reverse() || <m>.table['k'] = 4 || <m>.table['v'] = 4 || <m>.pairs[0][1] = 9 || <m>.box.v += 1 || <m>.kind = 'z' || <m>.tensors[0] = torch.zeros(3) || <m>.act = torch.tanh || <m>.weight = torch.nn.Parameter(torch.zeros(3)) || <m>.seq.insert(0, torch.nn.Tanh()) || <m>.seq[0] = torch.nn.ReLU() || <m>.train(not <m>.training) || <m>.mask = None || <m>.scale_ = -<m>.scale_ || <m>.seen.add('k')?>""",
     """# <a:?BOUND[0] || HELD_METHODS['g'] || HOLDER.method || NOTED.method || METHOD?>
-<+T> = <a>(<T>)<? ||
+<+T> = <a>(<T>)<? ||  ||  ||  ||  ||
 LOG.append(<a>.__self__.by) ||
 <+F> = <a>
 LOG.append(<a>.__name__)?>
 ...
-<?<a>.__self__.by += 1 || <a>.__self__.by = <int> + 11 || type(<a>.__self__).apply = lambda self, t: t - self.by || <a>.__self__.__class__ = Thrice || <a> = BOUND[1] || BOUND.reverse() || <a> = Times(<int> + 7).apply || <a> = Times(8).apply || <a> = Thrice(2).apply || <a> = LEAF.up || <a>.__self__.__dict__['by'] = 12?>""",
+<?<a>.__self__.by += 1 || <a>.__self__.by = <int> + 11 || type(<a>.__self__).apply = lambda self, t: t - self.by || <a>.__self__.__class__ = Thrice || <a> = BOUND[1] || BOUND.reverse() || <a> = Times(<int> + 7).apply || <a> = Times(8).apply || <a> = Times(9).apply || <a> = Thrice(2).apply || <a> = LEAF.up || <a>.__self__.__dict__['by'] = 12?>""",
     """# <a:?LEAF || LEAVES[0] || HOLDER.leaf || LEAVES[1]?>
 # <n:?v || w || own || extra_ || v?>
 <+T> = <T> + <?<a>.<n> || getattr(<a>, '<n>', 2) || (<a>.<n> if hasattr(<a>, '<n>') else 3) || type(<a>).<n> || vars(<a>).get('<n>', 4) || getattr(type(<a>), '<n>', 5) || hasattr(<a>, '<n>')?>
@@ -523,12 +523,14 @@ LOG.append(str(<a>.dtype))""",
 ]
 
 DEFINITIONS = {
+    "ALIVE": "ALIVE = []\n",
     "Shelf": """class Shelf:
     def __init__(self, make, one):
         self.make, self.one = make, one
         self.turn()
     def turn(self):
         self.one = not self.one
+        ALIVE.append(getattr(self, 'pair', None))
         self.p = self.make()
         self.q = self.p if self.one else self.make()
         self.pair, self.by = [self.p, self.q], {'p': self.p, 'q': self.q}
@@ -753,7 +755,7 @@ WATCHED = Watching()
 """,
     "FOUND": "FOUND = []\n",
     "RANKS": "RANKS = {'w': 1, 'u': 2, 'z': 3}\n",
-    "BOUND": "BOUND = [Times(2).apply, Times(<int>).apply]\n",
+    "BOUND": "BOUND = [Times(2).apply, Times(<int> + 3).apply]\n",
     "early": """def early(n):
     yield n
     yield next(iter([1][:n]))
