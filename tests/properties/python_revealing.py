@@ -162,7 +162,7 @@ LOG.append([*<a>])
 <?LOG.append(next(<a>, 0)) || for <b:.int> in <a>:
     break || LOG.append(next(<a>, 0))
 LOG.append(next(<a>, 0)) || pass?>
-<?""" + "torch._dynamo.graph_break()" + """ || print(<int>) || <+float> = <T>.sum().item() || <+T> = breaking(<T>)?>
+<?""" + "torch._dynamo.graph_break()" + """ || <+float> = <T>.sum().item() || <+T> = breaking(<T>)?>
 LOG.append(<?[*<a>] || next(<a>, 0) || sum(1 for _ in <a>) || [e for e in <a>]?>)
 <? || <+It> = <a> || STATE['it'] = <a>?>
 <+T> = <T> * 3""",
@@ -319,6 +319,12 @@ LOG.append(str(<T>.dtype))
 <?torch.set_autocast_enabled('cpu', True) || torch.set_autocast_dtype('cpu', torch.float16) || torch.set_autocast_dtype('cpu', torch.bfloat16) || torch.set_grad_enabled(not torch.is_grad_enabled()) || torch.set_default_dtype(torch.float64 if torch.get_default_dtype() is torch.float32 else torch.float32) || torch.set_autocast_enabled('cpu', not torch.is_autocast_enabled('cpu'))?><? ||
 torch.set_autocast_enabled('cpu', True) ||
 torch.set_autocast_dtype('cpu', torch.bfloat16 if torch.get_autocast_dtype('cpu') is torch.float16 else torch.float16)?>""",
+    """<a:+T> = <?torch.eye(3) @ torch.ones(3, 3) || torch.mm(torch.ones(1, 3), torch.eye(3)) || torch.nn.functional.linear(torch.ones(1, 3), torch.eye(3))?>
+LOG.append(str(<a>.dtype))
+<+T> = <T> + <a>[0].float()
+...
+torch.set_autocast_enabled('cpu', <?True || True || True || False?>)
+torch.set_autocast_dtype('cpu', torch.bfloat16 if torch.get_autocast_dtype('cpu') is torch.float16 else torch.float16)""",
     """# <c:?CASTS[0] || HOLDER.cast || CASTS[-1]?>
 with torch.autocast('cpu', dtype=<c><? || , enabled=MODES[0] || , cache_enabled=MODES[0]?>):
     <? || """ + "torch._dynamo.graph_break()" + """ || <+float> = <T>.sum().item() || print(<int>)?>
@@ -470,7 +476,7 @@ FOUND.append(<a>)""",
     <d:+T> = <T> * <b>""",
     """<a:+It> = iter([1, <int>, 3, 4])
 <+int> = next(<a>)
-print(<int>)
+torch._dynamo.graph_break()
 <+LI> = [*<a>]""",
     # read as far as needed
     """<a:+It> = iter([1, <int>, 3, 4, 5])
