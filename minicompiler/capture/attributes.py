@@ -52,6 +52,12 @@ def guarded(ev: E, raw: Any, source: Any) -> Any:
     return source
 
 
+def comes_first(ev: E, raw: Any, source: Any) -> None:
+    """An instance's own attribute, as long as its class has no property or the like."""
+    if source is not None and not is_descriptor(raw):
+        ev.assume("TYPE", source, type(raw))
+
+
 def is_descriptor(raw: Any) -> bool:
     """Also nothing: what the class look-up answers must stay the same. (Functions and plain values
     are guarded when they are wrapped.)"""
@@ -98,6 +104,7 @@ def generic_attribute(ev: E, v: Value, name: str) -> Value:
         return ev.wrap(vars(v.real)[name], source)
     space = namespace(ev, v) if isinstance(v, Obj) and not first else None
     if space is not None and (found := space.get(ev, Const(name))) is not None:
+        comes_first(ev, raw, source)
         return found
     if raw is MISSING:
         no_attribute(ev, v, name)
@@ -280,6 +287,7 @@ def generic_setattr(ev: E, v: Value, name: str, value: Value) -> None:
         space = namespace(ev, v)
         if space is None:
             refuse(f"sets the attribute {name} of {describe(v)}, which has no dictionary")
+        comes_first(ev, raw, source)
         space.set(ev, Const(name), value)
     elif isinstance(raw, property) and raw.fset is not None:
         model.call(ev, ev.wrap(raw.fset, field(source, "fset")), [v, value], {})

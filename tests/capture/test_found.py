@@ -2194,3 +2194,27 @@ def test_the_text_of_a_graph_dies_with_it():
     minicompiler.reset()
     gc.collect()
     assert len(torch.fx.graph_module._loader.eval_cache) <= before
+
+
+def test_a_class_is_given_a_property_that_hides_what_instances_have():
+    class Plain:
+        v = 1
+
+    def f(x, of):
+        x = x * of.v
+        of.v = 7
+        return x, vars(of)["v"]
+
+    def set_(of, to):
+        vars(of)["v"] = to * 2
+
+    compiled = minicompiler.compile(f, backend="eager")
+    for given in (1, lambda of: 3, property(lambda of: 21, set_), 4):
+        Plain.v = given
+        for g in (f, compiled, compiled):
+            of = Plain()
+            vars(of)["v"] = 5
+            found = str(g(torch.ones(1), of))
+            if g is f:
+                expected = found
+            assert found == expected
