@@ -283,7 +283,9 @@ def _pow(ev: E, a: Value, b: Value, *mod: Value) -> Value:
 rule(format)(model.format_)
 
 
-rule(str.join)(lambda ev, v, items: fold(ev, str.join, [v, Tuple(model.unpack(ev, items))], {}))
+rule(str.join)(
+    lambda ev, v, items: fold(ev, str.join, [v, Tuple(model.unpack(ev, items, True))], {})
+)
 
 
 @rule(inspect.signature, inspect.getfullargspec, told=True)

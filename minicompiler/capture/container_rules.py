@@ -40,7 +40,7 @@ def _frozen_new(ev: E, cls: Value, *items: Value) -> Value:
     if items and cls.real is items[0].cls and cls.real in (tuple, frozenset):
         return items[0]
     kind: Any = Set if issubclass(cls.real, frozenset) else Tuple
-    made: Value = kind(model.unpack(ev, items[0]) if items else [], cls.real)
+    made: Value = kind(model.unpack(ev, items[0], kind is Tuple) if items else [], cls.real)
     return made
 
 
@@ -53,7 +53,8 @@ def _deque_new(ev: E, cls: Value, *args: Value, maxlen: Value = NONE) -> Value:
 
 @rule(list.__init__, deque.__init__)
 def _list_init(ev: E, self: List, items: Value | None = None, maxlen: Value = NONE) -> None:
-    new = model.unpack(ev, items) if items is not None else []
+    hint = not issubclass(self.cls, deque)
+    new = model.unpack(ev, items, hint) if items is not None else []
     self.touch(ev).clear()
     self.contents.extend(new)
 
@@ -139,7 +140,7 @@ WRITING |= {"popleft": "", "clear": "", "reverse": "", "rotate": "i", "remove": 
 ARGUMENTS: dict[str, Callable[[E, Sequence, Value], Any]] = {
     "i": _index,
     "x": lambda ev, self, v: v,
-    "*": lambda ev, self, v: model.one_by_one(ev, v),
+    "*": lambda ev, self, v: model.one_by_one(ev, v, hint=not issubclass(self.cls, deque)),
     "n": lambda ev, self, v: v.real if isinstance(v.real, int) else NO,
     "+": lambda ev, self, v: type(_contents(self))(model.read(ev, v)) if _like(self, v) else NO,
     "=": lambda ev, self, v: Compared(ev, v),
@@ -200,7 +201,7 @@ def _sort(ev: E, self: List, key: Value = NONE, reverse: Value = FALSE) -> None:
 def _sorted(ev: E, items: Any, key: Value = NONE, reverse: Value = FALSE) -> Value:
     # the keys of a set differ, so its own order does not matter
     any_order = isinstance(items, Set) and constant(key) is None
-    made = List(items.items.values() if any_order else model.unpack(ev, items))
+    made = List(items.items.values() if any_order else model.unpack(ev, items, hint=True))
     _sort(ev, made, key, reverse)
     return made
 

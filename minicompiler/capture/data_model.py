@@ -373,26 +373,34 @@ def stop_value(ev: E, exception: Obj) -> Value:
     return args.at(ev, 0) if isinstance(args, Tuple) and len(args) else NONE
 
 
-def unpack(ev: E, v: Value) -> list[Value]:
+def unpack(ev: E, v: Value, hint: bool = False) -> list[Value]:
     """All items of an iterable."""
-    items = list(islice(one_by_one(ev, v), 100_001))
+    items = list(islice(one_by_one(ev, v, hint), 100_001))
     return items if len(items) < 100_001 else refuse("unpacks more than 100,000 items")
 
 
-def one_by_one(ev: E, v: Value) -> Any:
-    """The items, at once where nothing can happen between them."""
+def one_by_one(ev: E, v: Value, hint: bool = False) -> Any:
+    """The items, at once where nothing can happen between them. `hint`: whoever makes a list or a
+    tuple asks first how many will come."""
     plain = isinstance(v, Sequence) and type_lookup(v.cls, "__iter__") in NATIVE_ITERS
-    return v.read(ev) if plain else Pulled(ev, v)  # type: ignore[attr-defined]
+    return v.read(ev) if plain else Pulled(ev, v, hint)  # type: ignore[attr-defined]
 
 
 class Pulled:
     """The items of an iterable, for functions of Python that only pass them on."""
 
-    def __init__(self, ev: E, of: Value) -> None:
-        self.ev, self.of = ev, of
+    def __init__(self, ev: E, of: Value, hint: bool = False) -> None:
+        self.ev, self.of, self.hint = ev, of, hint
 
     def __iter__(self) -> Any:
         it = iter_(self.ev, self.of)
+        if self.hint and isinstance(type_lookup(self.of.cls, "__length_hint__"), FunctionType):
+            refuse("a length hint of the program's")
+        if self.hint and isinstance(type_lookup(self.of.cls, "__len__"), FunctionType):
+            try:
+                call_special(self.ev, self.of, "__len__")
+            except Raised:
+                refuse("a length that raises while a list or tuple is made")
         return iter(lambda: next_(self.ev, it), None)
 
 

@@ -396,7 +396,7 @@ def CALL_FUNCTION_EX(f: Frame, inst: Instruction) -> None:
             if not isinstance(key, Const) or not isinstance(key.value, str):
                 refuse("keyword arguments whose names are no strings")
             named[key.value] = value
-    f.push(model.call(f.ev, function, model.unpack(f.ev, args), named))
+    f.push(model.call(f.ev, function, model.unpack(f.ev, args, hint=True), named))
 
 
 STOPITERATION_ERROR = pushes(1, lambda ev, v: model.late(v) if v.cls is StopIteration else v)

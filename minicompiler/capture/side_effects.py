@@ -69,5 +69,6 @@ class Effects:
         if any(watched or real is vars(sys) for real in written):
             refuse("output after a write: who takes it may look there")
         self.told = ev.at if watched else self.told
+        args = *args[:checked], *(ev.wrap_fresh(constant(v)) for v in args[checked:])  # as now
         call = Call(function, args, kwargs)
         self.order[id(call)] = call

@@ -2218,3 +2218,41 @@ def test_a_class_is_given_a_property_that_hides_what_instances_have():
             if g is f:
                 expected = found
             assert found == expected
+
+
+@pytest.mark.parametrize("make", [list, tuple, sorted, lambda of: [0, *of], lambda of: max(*of)])
+@pytest.mark.parametrize("answer", [3, -1, TypeError(), KeyError(1)])
+def test_who_makes_a_list_asks_for_the_length_first(make, answer):
+    class Counted:
+        def __init__(self):
+            self.asked = 0
+
+        def __iter__(self):
+            self.asked += 10
+            return iter([3, 1, 2])
+
+        def __len__(self):
+            self.asked += 1
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+    def f(x, of):
+        try:
+            return x + 1, make(of), of.asked
+        except (ValueError, KeyError) as error:
+            return x + 2, type(error), of.asked
+
+    check_against_eager(f, torch.ones(1), Counted())
+
+
+def test_what_is_printed_is_as_it_was(capsys):
+    def f(x):
+        made = [1]
+        print(made, {"k": made})
+        made.append(2)
+        return x + len(made)
+
+    for g in (f, minicompiler.compile(f, backend="eager")):
+        assert g(torch.ones(1)).tolist() == [3]
+        assert capsys.readouterr().out == "[1] {'k': [1]}\n"
