@@ -183,6 +183,7 @@ static int walk_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Walk *w = (Walk *)self;
     for (Step *s = w->steps; s < w->steps + w->n; s++) {
+        Py_VISIT(s->key);
         Py_VISIT(s->held);
         Py_VISIT(s->type);
     }

@@ -31,10 +31,11 @@ def output_is_watched() -> bool:
     """Does code of the program's take output? It may look at what else the program does."""
     handlers: Any = [at() for at in logging._handlerList]  # type: ignore[attr-defined]
     parts = [p for h in handlers if h for p in (h, h.formatter, *h.filters) if p]
+    loggers = logging.root.manager.loggerDict.values()
+    parts += [f for logger in loggers for f in getattr(logger, "filters", ())]
     streams = [sys.stdout, sys.stderr, *(getattr(h, "stream", None) for h in handlers)]
     writes = [type_lookup(type(stream), "write") for stream in streams]
-    own = any(isinstance(write, FunctionType) for write in writes)
-    return own or not all(trusted(type(part).__module__) for part in parts)
+    return FunctionType in map(type, writes) or not all(trusted(p.__module__) for p in parts)
 
 
 class Effects:

@@ -187,8 +187,11 @@ def _clashes(written: Any, fakes: list[Fake], several: bool) -> bool:
     (unless `several` are, one after the other) or lies apart from it."""
     a, others = written.meta, [f for f in fakes if storage(f) == storage(written)]
     del others[next(i for i, f in enumerate(others) if f is written)]
-    if not is_dense(written.spec) and len({*_places(a).tolist()}) < a.numel():
-        return True
+    reach = 0
+    for step, size in sorted(zip(a.stride(), a.shape)):
+        if size > 1 and step <= reach:  # it may overlap itself
+            return True
+        reach += step * (size - 1)
     for read in others:
         b = read.meta
         (p, m), (q, n) = ((t.storage_offset(), t.numel()) for t in (a, b))

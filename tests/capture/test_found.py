@@ -2256,3 +2256,26 @@ def test_what_is_printed_is_as_it_was(capsys):
     for g in (f, minicompiler.compile(f, backend="eager")):
         assert g(torch.ones(1)).tolist() == [3]
         assert capsys.readouterr().out == "[1] {'k': [1]}\n"
+
+
+def test_filters_of_a_logger_may_look_at_what_was_written():
+    state, seen = {"n": 0}, []
+
+    def looks(record):
+        seen.append((record.getMessage(), state["n"]))
+        return False
+
+    def f(x):
+        state["n"] = 1
+        logger.warning("a")
+        state["n"] = 2
+        return x + 1
+
+    logger = logging.getLogger("minicompiler.filtered")
+    logger.addFilter(looks)
+    try:
+        for g in (f, minicompiler.compile(f, backend="eager")):
+            g(torch.ones(1))
+    finally:
+        logger.removeFilter(looks)
+    assert seen == [("a", 1)] * 2
