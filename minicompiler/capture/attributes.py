@@ -117,8 +117,7 @@ def no_attribute(ev: E, v: Value, name: str) -> NoReturn:
 
 
 def is_data_descriptor(raw: Any) -> bool:
-    cls = type(raw)
-    return hasattr(cls, "__set__") or hasattr(cls, "__delete__")
+    return hasattr(type(raw), "__set__") or hasattr(type(raw), "__delete__")
 
 
 METHOD_DESCRIPTORS = (type(list.append), type(int.__add__))

@@ -18,7 +18,7 @@ from weakref import ref
 
 import torch
 
-from . import attributes, data_model as model, polyfills, source as sources
+from . import attributes, data_model as model, source as sources
 from .attributes import generic_attribute, generic_delattr, generic_setattr
 from .calls import POLYFILLS, PURE, RULES, fold, instantiate, readable, refused, rule
 from .frame_hook import MISSING, type_lookup
@@ -312,11 +312,11 @@ def _vars(ev: E, v: Value) -> Value:
 
 @rule(reversed)
 def _reversed(ev: E, of: Value) -> Value:
-    if type_lookup(of.cls, "__reversed__") not in (MISSING, range.__reversed__):
+    if type_lookup(of.cls, "__reversed__") is not MISSING:
         return model.call_special(ev, of, "__reversed__") or refuse(f"reverses {describe(of)}")
     if type_lookup(of.cls, "__getitem__") is MISSING:
         refuse(f"reverses {describe(of)}")
-    return model.call_real(ev, polyfills.reversed_, of)
+    return model.call_real(ev, POLYFILLS[reversed], of)
 
 
 # ---------------------------------------------------------------- generators and iterators
@@ -408,7 +408,10 @@ def _later(function: Any, ev: E, *args: Value, **kwargs: Value) -> None:
     if function is print:  # what it does not take, it raises now
         named = {name: python_value(v) for name, v in kwargs.items()}
         model.attempt(ev, print, *map(python_value, args), **named | {"file": io.StringIO()})
-    ev.effects.later(ev, ev.wrap(function, None), args, kwargs, checked=function is not print)
+    elif kwargs.keys() - {"extra"}:
+        refuse("logs what is handled, or who calls")
+    here = function if function is print else ev.frames[-1].as_caller(function)
+    ev.effects.later(ev, ev.wrap(here, None), args, kwargs, checked=function is not print)
 
 
 @rule(logging.Logger.isEnabledFor)

@@ -76,7 +76,7 @@ def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value
     if found_in(PURE, real) or isinstance(real, EnumType):  # Enum("name")
         return fold(ev, real, args, kwargs)
     if isinstance(real, torch.jit.ScriptFunction):
-        fn = attributes.getattr_(ev, fn, "_torchdynamo_inline")
+        return call_scripted(ev, fn, args, kwargs)
     if isinstance(fn, Function):
         if reason := torch_calls.disabled(real):
             refuse(reason)
@@ -102,6 +102,22 @@ def apply(ev: E, real: Any, args: list[Value], kwargs: dict[str, Value]) -> Valu
         if inside is None:  # the call does not fit the rule's own parameters
             refuse(f"this way of calling {getattr(real, '__name__', real)}")
         raise
+
+
+def call_scripted(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """Inline the Python of a script. It means the same where numbers and tensors come in as they
+    are declared, and tensors go out: scripts copy lists, and take powers of ints to be floats."""
+    declared = {a.name: str(a.type) for a in fn.real.schema.arguments}
+    of = attributes.getattr_(ev, fn, "_torchdynamo_inline")
+    same = "is_scripting" not in of.real.__code__.co_names
+    for name, v in (*zip(declared, args), *kwargs.items()):
+        given = "Tensor" if isinstance(v, Tensor) else v.cls.__name__
+        same = same and declared.get(name) in (given, f"Optional[{given}]")
+    if not same or fn.real.inlined_graph.findNode("aten::pow"):
+        refuse("a script that may mean something else in Python")
+    found = call(ev, of, args, kwargs)
+    parts = found.contents if isinstance(found, Tuple) else [found]
+    return found if all(isinstance(v, Tensor) for v in parts) else refuse("what a script returns")
 
 
 def call_object(ev: E, fn: Value, /, *args: Value, **named: Value) -> Value:

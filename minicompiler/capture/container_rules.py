@@ -126,7 +126,7 @@ def compared(ev: E, self: Any) -> Any:
 _ITERATED: tuple[Any, ...] = (list, tuple, deque, dict, OrderedDict, set, frozenset, str, bytes)
 _ITERATED += (range, MappingProxyType, *VIEWS)
 rule(*(_cls.__iter__ for _cls in _ITERATED))(model.native_iter)
-_ITERATED = (list, deque, dict, OrderedDict, *VIEWS)
+_ITERATED = (list, deque, dict, OrderedDict, range, *VIEWS)
 rule(*(_cls.__reversed__ for _cls in _ITERATED))(lambda ev, v: model.native_iter(ev, v, reversed))
 
 # What each takes: i an index or slice, x an item, * the items of an iterable, n a number of times,
@@ -153,7 +153,7 @@ def _sequence_rule(method: Any, takes: str, writes: bool, ev: E, self: Any, *arg
         refuse(f"this way of calling {method.__qualname__}")
     given = [ARGUMENTS[kind](ev, self, v) for kind, v in zip(takes, args)]
     if method.__name__ == "__setitem__" and isinstance(given[0], slice):
-        given[1] = model.unpack(ev, args[1])
+        given[1] = model.unpack(ev, args[1], hint=True)
     if any(g is NO for g in given):
         return NOT_IMPLEMENTED if takes == "~" else refuse(f"{method.__name__} of other things")
     if takes[:1] in ("=", "~"):

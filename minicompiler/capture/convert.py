@@ -383,9 +383,8 @@ def exits(frame: Frame, entry: Entry) -> dict[int, Entry]:
     bound = {*frame.locals, *frame.cells} - unbound(frame)
     found = {}
     for index, depth in code.depths(entry.index, len(layout), eager).items():
-        if loop is None and index not in eager:
+        if index not in eager and (loop is None or code.live[index] <= bound):
             behind = after(code.instructions[entry.index], layout, depth)
+            behind = behind if loop is None else (*layout, *[True] * depth)[:depth]
             found[index] = entered(frame, index, behind)
-        elif index not in eager and code.live[index] <= bound:
-            found[index] = entered(frame, index, (*layout, *[True] * depth)[:depth])
     return found

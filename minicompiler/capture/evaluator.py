@@ -160,15 +160,13 @@ class Evaluation:
         return cast(Dict, known)
 
     def load_global(self, space: Dict, name: str) -> Value:
-        found = space.get(self, Const(name))
-        if found is None:
-            found = self.globals_of(vars(builtins), None).get(self, Const(name))
+        key, last = Const(name), self.globals_of(vars(builtins), None)
+        found = space.get(self, key) or last.get(self, key)
         return found or self.throw(NameError, f"name '{name}' is not defined")
 
     def item_of(self, real: Any, key: Any) -> Any:
         """The item of an outside dictionary, or ABSENT, past what subclasses make of it."""
-        kind: Any = dict if isinstance(real, dict) else MappingProxyType
-        return kind.get(real, key, ABSENT)
+        return builtin_of(type(real)).get(real, key, ABSENT)
 
     def item_source(self, of: Dict, raw: Any, position: int | None = None) -> Source | None:
         """How the value under key `raw` is reached; none for what trusted modules define."""

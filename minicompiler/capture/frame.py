@@ -43,6 +43,13 @@ class Frame:
         code = self.code.code
         return f"{code.co_filename}:{self.inst.line} in {code.co_name}"
 
+    def as_caller(self, function: Any) -> Any:
+        """`function`, called later from where the frame stands: records of logging say so."""
+        code, call = self.code.code, lambda *args, **kwargs: function(*args, **kwargs)
+        place: Any = dict(co_filename=code.co_filename, co_firstlineno=self.inst.line)
+        call.__code__ = call.__code__.replace(**place, co_name=code.co_name)
+        return call
+
     # ---------------------------------------------------------------- stack
     def popn(self, n: int) -> list[Value]:
         first = len(self.stack) - n
@@ -111,8 +118,7 @@ class Frame:
                 if ev.idle > 100_000:
                     refuse("computes for long without a tensor operation")
                 self.index += 1
-                handler = HANDLERS.get(inst.opname)
-                if handler is None:
+                if (handler := HANDLERS.get(inst.opname)) is None:
                     refuse(REFUSED.get(inst.opname, f"the instruction {inst.opname}"))
                 try:
                     result = handler(self, inst)
@@ -130,8 +136,7 @@ class Frame:
 
     def unwind(self, exception: Obj) -> bool:
         """Go to the handler of a Python exception; False: there is none, it leaves the frame."""
-        handler = self.code.handler(self.inst.index)
-        if handler is None:
+        if (handler := self.code.handler(self.inst.index)) is None:
             return False
         del self.stack[handler.depth :]
         if handler.lasti:

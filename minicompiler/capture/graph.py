@@ -163,6 +163,5 @@ def version(t: torch.Tensor) -> int:
 
 
 def has_tensor(out: Any) -> bool:
-    if isinstance(out, tuple | list):
-        return any(has_tensor(o) for o in out)
-    return isinstance(out, torch.Tensor)
+    parts = out if isinstance(out, tuple | list) else ()
+    return isinstance(out, torch.Tensor) or any(map(has_tensor, parts))

@@ -361,10 +361,12 @@ def UNPACK_SEQUENCE(f: Frame, inst: Instruction) -> None:
 
 def UNPACK_EX(f: Frame, inst: Instruction) -> None:
     before, after = inst.arg & 0xFF, inst.arg >> 8
-    items = model.unpack(f.ev, f.pop())
-    if (rest := len(items) - after) < before:
-        refuse(f"unpacks {len(items)} items into at least {before + after} variables")
-    f.stack += reversed([*items[:before], List(items[before:rest]), *items[rest:]])
+    it = model.iter_(f.ev, f.pop())
+    first = list(itertools.islice(iter(lambda: model.next_(f.ev, it), None), before))
+    items = model.unpack(f.ev, it, hint=True)  # makes a list of the rest
+    if len(first) < before or (rest := len(items) - after) < 0:
+        refuse(f"unpacks too few items into at least {before + after} variables")
+    f.stack += reversed([*first, List(items[:rest]), *items[rest:]])
 
 
 # ---------------------------------------------------------------- calls
@@ -390,12 +392,8 @@ def CALL_FUNCTION_EX(f: Frame, inst: Instruction) -> None:
     args = f.pop()
     first, second = f.popn(2)
     function = first if VERSION >= (3, 13) else second
-    named: dict[str, Value] = {}
-    if kwargs is not NULL:
-        for key, value in model.mapping_items(f.ev, kwargs):
-            if not isinstance(key, Const) or not isinstance(key.value, str):
-                refuse("keyword arguments whose names are no strings")
-            named[key.value] = value
+    pairs = [] if kwargs is NULL else model.mapping_items(f.ev, kwargs)
+    named = {model.text(key): value for key, value in pairs}
     f.push(model.call(f.ev, function, model.unpack(f.ev, args, hint=True), named))
 
 

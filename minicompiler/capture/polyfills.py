@@ -12,7 +12,7 @@ import importlib.util
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -45,14 +45,9 @@ for _module in (operator, bisect, heapq):
         if type(_real) in (types.BuiltinFunctionType, type) and in_python[_name] is not _real:
             POLYFILLS[_real] = in_python[_name]
 POLYFILLS[iter] = collections.abc.Sequence.__iter__  # of what has no __iter__
+POLYFILLS[collections.defaultdict.copy] = lambda of: type(of)(of.default_factory, of)
+POLYFILLS[reversed] = collections.abc.Sequence.__reversed__  # nor __reversed__
 POLYFILLS[type({}.items()).__contains__] = collections.abc.Sequence.__contains__
-
-
-# ---------------------------------------------------------------- builtins
-@replaces(reversed)
-def reversed_(sequence: Any) -> Iterator[Any]:
-    for i in range(len(sequence) - 1, -1, -1):
-        yield sequence[i]
 
 
 # ---------------------------------------------------------------- sequences and dictionaries
@@ -85,11 +80,6 @@ def ordered_copy(self: Any) -> Any:
     for key in collections.OrderedDict.__iter__(self):
         made[key] = self[key]
     return made
-
-
-@replaces(collections.defaultdict.copy)
-def default_copy(self: Any) -> Any:
-    return type(self)(self.default_factory, self)
 
 
 @replaces(dict.__or__, collections.OrderedDict.__or__, collections.defaultdict.__or__)

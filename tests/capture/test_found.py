@@ -2279,3 +2279,109 @@ def test_filters_of_a_logger_may_look_at_what_was_written():
     finally:
         logger.removeFilter(looks)
     assert seen == [("a", 1)] * 2
+
+
+def test_records_of_logging_say_who_logged_and_what_was_handled(caplog):
+    log = logging.getLogger("tests.found.records")
+    caplog.set_level(logging.INFO)
+
+    def inner(x):
+        log.info("inner %d", 1)
+        return x + 1
+
+    def f(x):
+        try:
+            int("a")
+        except ValueError:
+            log.warning("bad", exc_info=True)
+        return inner(x) * 2
+
+    def records():
+        found = [(r.getMessage(), r.lineno, r.funcName, r.pathname) for r in caplog.records]
+        errors = [r.exc_info and r.exc_info[0] for r in caplog.records]
+        caplog.clear()
+        return found, errors
+
+    f(torch.ones(2))
+    eager = records()
+    compiled = minicompiler.compile(f, backend="eager")
+    for _ in range(2):
+        compiled(torch.ones(2))
+        assert records() == eager
+
+
+@torch.jit.script
+def longer(xs: list[torch.Tensor]) -> list[torch.Tensor]:
+    xs.append(xs[0] * 2)
+    return xs
+
+
+@torch.jit.script
+def scaled(x: torch.Tensor, by: float) -> torch.Tensor:
+    return x * by
+
+
+@torch.jit.script
+def size_of(x: torch.Tensor):
+    return x.shape
+
+
+@torch.jit.script
+def powers(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x * 2**n
+
+
+@torch.jit.script
+def asks(x: torch.Tensor) -> torch.Tensor:
+    return x * 2 if torch.jit.is_scripting() else x * 3
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x: (given := [x], longer(given)),
+        lambda x: scaled(x, 3),
+        lambda x: (size_of(x), type(size_of(x))),
+        lambda x: powers(x, 2),
+        lambda x: asks(x),
+        lambda x: powers(x, 2.5),
+    ],
+)
+def test_scripts_that_mean_something_else_in_python_run_as_scripts(use):
+    check_against_eager(lambda x: (x + 1, use(x)), torch.tensor([1, 2]))
+
+
+class Hinting:
+    def __init__(self, log):
+        self.log, self.left = log, 3
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.left -= 1
+        self.log.append("next")
+        return self.left if self.left >= 0 else next(iter(()))
+
+    def __length_hint__(self):
+        self.log.append("hint")
+        return 1
+
+
+def unpacked(it):
+    first, *rest = it
+    return first, rest
+
+
+def put_in(it):
+    made = [1, 2]
+    made[1:] = it
+    return made
+
+
+@pytest.mark.parametrize("take", [unpacked, put_in])
+def test_who_takes_the_rest_asks_for_its_length(take):
+    def f(x, log):
+        return x + 1, take(Hinting(log))
+
+    check_against_eager(f, torch.ones(2), [])

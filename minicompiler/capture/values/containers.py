@@ -31,8 +31,7 @@ class Sequence(Obj):
 
     def at(self, ev: E, i: int) -> Value:
         self.contents[i] = item = self.contents[i].force(ev)
-        found: Value = item
-        return found
+        return item  # type: ignore[no-any-return]
 
     def constant(self) -> Any:
         items = [i.constant() for i in self.contents]
