@@ -410,7 +410,8 @@ def _later(function: Any, ev: E, *args: Value, **kwargs: Value) -> None:
         model.attempt(ev, print, *map(python_value, args), **named | {"file": io.StringIO()})
     elif kwargs.keys() - {"extra"}:
         refuse("logs what is handled, or who calls")
-    here = function if function is print else ev.frames[-1].as_caller(function)
+    frame = next(f for f in reversed(ev.frames) if f.code.code.co_filename != logging.__file__)
+    here = function if function is print else frame.as_caller(function)
     ev.effects.later(ev, ev.wrap(here, None), args, kwargs, checked=function is not print)
 
 

@@ -128,9 +128,8 @@ def is_pure(real: Any, args: list[Value]) -> bool:
     if type(real) in attributes.METHOD_DESCRIPTORS:  # of a literal: str.join, int.bit_length
         literal = bool(args) and isinstance(args[0], Const) and real.__objclass__ is not object
         return literal and (args[0].cls is not ARRAY or real.__name__ in OF_ARRAYS)
-    if isinstance(real, BuiltinFunctionType):
-        return is_literal(real.__self__) or getattr(real, "__module__", None) in PURE_MODULES
-    return False
+    own = isinstance(real, BuiltinFunctionType)
+    return own and (is_literal(real.__self__) or getattr(real, "__module__", None) in PURE_MODULES)
 
 
 OF_ARRAYS = "__getitem__ __len__ astype copy reshape tolist item sum mean max min prod".split()

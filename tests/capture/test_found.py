@@ -2294,6 +2294,7 @@ def test_records_of_logging_say_who_logged_and_what_was_handled(caplog):
             int("a")
         except ValueError:
             log.warning("bad", exc_info=True)
+        logging.info("of the root")
         return inner(x) * 2
 
     def records():
