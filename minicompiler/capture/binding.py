@@ -117,7 +117,7 @@ class Binding:
                 (last if any(map(self.is_below, guard.sources)) else first).append(guard)
 
         in_full = self.guards.text(vector=("root",))
-        in_full.variables[self.root] = in_full.vector("root")
+        in_full.variables[self.root] = in_full.parameters["root"]
         in_full.require_all(self.bound, tensor_guard)
         modes = any(g.kind == "FUNCTION_MODES" and g.expected for g in self.guards.rows)
         self.in_full = in_full.check(modes)

@@ -286,12 +286,11 @@ def _dict_update(ev: E, self: Dict, /, *items: Value, **kwargs: Value) -> None:
 rule(dict.copy, MappingProxyType.copy)(lambda ev, self: model.call_real(ev, dict, self))
 
 
-def view(kind: str) -> Callable[..., Value]:
-    return lambda ev, self: View(self, kind)
+@rule(*(getattr(c, n) for c in (dict, OrderedDict, MappingProxyType) for n in VIEWED), told=True)
+def _view(method: Any, ev: E, self: Dict) -> Value:
+    return View(self, method.__name__)
 
 
-for _kind in VIEWED:
-    rule(*(getattr(of, _kind) for of in (dict, OrderedDict, MappingProxyType)))(view(_kind))
 rule(KEYS.__len__, VALUES.__len__, ITEMS.__len__)(lambda ev, self: _dict_len(ev, self.of))
 rule(KEYS.__contains__)(lambda ev, self, key: _dict_contains(ev, self.of, key))
 

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from ..errors import Unsupported
-from . import attributes, source as sources
+from . import attributes, calls, frame, source as sources
 from .facts import ARRAY, numpy, signature
 from .frame_hook import MISSING, trust, type_lookup
 from .source import CONTAINERS, empty
@@ -79,8 +79,6 @@ def call_real(ev: E, function: Callable[..., Any], /, *args: Value, **kwargs: Va
 
 
 def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    from . import calls
-
     return calls.call(ev, fn, args, kwargs)
 
 
@@ -328,8 +326,6 @@ def advance(ev: E, it: Value) -> Value:
 
 def send(ev: E, it: Value, value: Value, error: Obj | None = None) -> Value:
     """generator.send or .throw; raises StopIteration into the program at the end."""
-    from .frame import Handled, Yielded
-
     if not isinstance(it, Generator):
         if error is None and value is NONE:
             return advance(ev, it)
@@ -339,16 +335,17 @@ def send(ev: E, it: Value, value: Value, error: Obj | None = None) -> Value:
         raise Raised(ev, error or new_exception(StopIteration))
     if it.running or not (it.started or (error is None and value is NONE)):
         refuse(f"{describe(it)} cannot go on")
-    if any(isinstance(v, Handled) for v in it.frame.stack):
+    if any(isinstance(v, frame.Handled) for v in it.frame.stack):
         refuse("a generator goes on inside of an except clause")
     it.running, handled = True, ev.handled
     try:
         if error is None:
-            found_value = it.frame.resume(value)
+            it.frame.push(value)
         elif it.frame.code.instructions[max(it.frame.index - 2, 0)].opname == "SEND":
             refuse("an exception thrown into `yield from`")
         else:
-            found_value = it.frame.throw_in(error)
+            it.frame.throw_in(error)
+        found_value = it.frame.run()
     except Raised as raised:
         it.finished, ev.handled = True, raised.value
         if raised.value.cls is StopIteration:
@@ -357,7 +354,7 @@ def send(ev: E, it: Value, value: Value, error: Obj | None = None) -> Value:
     finally:
         it.running, it.started = False, True
         ev.handled = handled
-    if isinstance(found_value, Yielded):
+    if isinstance(found_value, frame.Yielded):
         return found_value.value
     it.finished = True
     ev.throw(StopIteration, *([] if constant(found_value) is None else [found_value]))
@@ -493,6 +490,5 @@ def import_(f: Any, name: str, level: Value, names: Value) -> Value:
     if None in loaded.values() or not isinstance(importer, BuiltinFunctionType):
         refuse(f"imports {full}", "import it at the top of the file")
     of = sources.Const(sys.modules)
-    found = {name: f.ev.wrap(module, sources.Item(of, name)) for name, module in loaded.items()}
-    made: Value = found[wanted]
-    return made
+    found: dict[str, Value] = {n: f.ev.wrap(m, sources.Item(of, n)) for n, m in loaded.items()}
+    return found[wanted]

@@ -216,12 +216,11 @@ def build_function(t: Text, v: Function) -> Built:
     fill = [f"{{}}.__qualname__ = {v.name!r}"] if "." in v.name else []
     if constant(v.kwdefaults) is not None:
         fill.append(f"{{}}.__kwdefaults__ = {t.value(v.kwdefaults)}")
-    if v.annotations is not None:
-        if isinstance(v.annotations, Function):
-            fill.append(f"{{}}.__annotate__ = {t.value(v.annotations)}")
-        else:
-            pairs = t.value(v.annotations)
-            fill.append(f"{{}}.__annotations__ = dict(zip({pairs}[::2], {pairs}[1::2]))")
+    if isinstance(v.annotations, Function):
+        fill.append(f"{{}}.__annotate__ = {t.value(v.annotations)}")
+    elif v.annotations is not None:
+        pairs = t.value(v.annotations)
+        fill.append(f"{{}}.__annotations__ = dict(zip({pairs}[::2], {pairs}[1::2]))")
     fill += [f"{{}}.{name} = {t.value(v.fields[name])}" for name in v.written]
     return text, text if not fill else "", fill
 

@@ -65,11 +65,10 @@ class Pin:
         return self.text
 
 
-NoneType = type(None)
 numpy: Any = sys.modules.get("numpy")  # torch brings it where it is installed
 NUMBERS: Any = (numpy.number, numpy.bool_) if numpy else ()
-ARRAY: Any = numpy.ndarray if numpy else NoneType
-ATOMS: Any = (int, bool, str, bytes, NoneType, types.EllipsisType, torch._C._SDPBackend)
+ARRAY: Any = numpy.ndarray if numpy else types.NoneType
+ATOMS: Any = (int, bool, str, bytes, types.NoneType, types.EllipsisType, torch._C._SDPBackend)
 ATOMS += (types.NotImplementedType, torch.dtype, torch.layout, torch.memory_format, torch.device)
 
 
@@ -95,7 +94,7 @@ def signature(value: Any) -> Any:
 NAMED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
 
-def describe(value: Any, like: type = NoneType) -> str:
+def describe(value: Any, like: type = types.NoneType) -> str:
     """A short text, made without user code; tells the type where it is not `like`."""
     cls = type(value)
     if value is MISSING:
@@ -104,7 +103,7 @@ def describe(value: Any, like: type = NoneType) -> str:
         return repr(value)
     if cls in (*ATOMS, float, complex, tuple):
         text = "(" + ", ".join(map(describe, value)) + ")" if cls is tuple else f"{value!r:.200}"
-        return text if like in (cls, NoneType) else f"{text} ({cls.__name__})"
+        return text if like in (cls, types.NoneType) else f"{text} ({cls.__name__})"
     if isinstance(value, type):
         return f"{value.__module__}.{value.__qualname__}".removeprefix("builtins.")
     return f"{cls.__name__} {value.__qualname__}" if cls in NAMED else f"{cls.__name__} object"

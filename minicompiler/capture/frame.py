@@ -146,11 +146,6 @@ class Frame:
         return True
 
     # ---------------------------------------------------------------- generators
-    def resume(self, sent: Value) -> Value:
-        """Run on from a yield; returns `Yielded`, or the return value at the end."""
-        self.push(sent)
-        return self.run()
-
     def in_try(self) -> bool:
         """Whether a yield at which the frame waits has code to run when the generator goes away."""
         code, at = self.code.instructions, self.code.handler(max(self.index - 1, 0))
@@ -159,11 +154,11 @@ class Frame:
         # every generator of Python 3.12 and later has a handler that turns StopIteration
         return at is not None and code[at.target].opname != "CALL_INTRINSIC_1"
 
-    def throw_in(self, exception: Obj) -> Value:
+    def throw_in(self, exception: Obj) -> None:
+        """Go on with what handles an exception that is raised at the yield."""
         self.inst = self.code.instructions[max(self.index - 1, 0)]
         if not self.unwind(exception):
             raise Raised(self.ev, exception)
-        return self.run()
 
 
 class Handled(Value):

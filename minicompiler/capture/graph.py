@@ -19,7 +19,7 @@ from torch import fx
 from torch.fx.node import map_aggregate
 
 from ..errors import Unsupported
-from ..symbolic.fake import FakeMode
+from ..symbolic.fake import FakeMode, tensors
 from .facts import NUMBERS
 from .source import Source
 from .values import ABSENT, E, Const, Dict, List, Sequence, Slice, Tensor, Tuple, Value
@@ -87,7 +87,7 @@ class CapturedGraph:
         for made in self.uncounted:
             if version(made.fake) > 0:
                 raise Unbuildable(made.born, "writes through .data")
-        if not keep and not has_tensor(out) and out is not None:
+        if not keep and not tensors(out) and out is not None:
             return ev.wrap(out, None)
         kind = "call_method" if isinstance(target, str) else "call_function"
         node = self.graph.create_node(kind, target, fx_args, fx_kwargs)
@@ -104,7 +104,7 @@ class CapturedGraph:
                 out = node.meta["val"] = self.mode.lift(out)
             self.known[id(out)] = made = Tensor(node, out)
             return made
-        if not isinstance(out, tuple | list) or not has_tensor(out):
+        if not isinstance(out, tuple | list) or not tensors(out):
             return ev.wrap(out, None)
         items: list[Value] = []
         for i, part in enumerate(out):
@@ -160,8 +160,3 @@ PLAIN: Any = lambda value: value.item() if isinstance(value, NUMBERS) else value
 def version(t: torch.Tensor) -> int:
     """How often it was written; inference tensors do not tell."""
     return -1 if t.is_inference() else t._version
-
-
-def has_tensor(out: Any) -> bool:
-    parts = out if isinstance(out, tuple | list) else ()
-    return isinstance(out, torch.Tensor) or any(map(has_tensor, parts))

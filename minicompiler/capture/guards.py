@@ -227,9 +227,6 @@ class Text:
         self.variables: dict[Source, str] = {}
         self.lines: list[str] = []
 
-    def vector(self, name: str) -> str:
-        return self.parameters[name]
-
     def const(self, value: Any) -> str:
         return repr(value) if type(value) in WRITTEN else self.name(value)
 
@@ -377,8 +374,7 @@ class GuardSet:
 
     def text(self, vector: Sequence[str] | None = None) -> Text:
         """An empty text over the vector, for rows in the order of checking."""
-        named = self.vector if vector is None else vector
-        return Text(named, {"G": self.f_globals}, self.classes())
+        return Text(vector or self.vector, {"G": self.f_globals}, self.classes())
 
     def build(
         self, tensor_guard: TensorGuard | None = None, rows: list[Guard] | None = None

@@ -22,8 +22,7 @@ from .calls import POLYFILLS
 
 def replaces(*originals: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def register(polyfill: Callable[..., Any]) -> Callable[..., Any]:
-        for original in originals:
-            POLYFILLS[original] = polyfill
+        POLYFILLS.update(dict.fromkeys(originals, polyfill))
         return polyfill
 
     return register

@@ -28,8 +28,7 @@ class Scope(Protocol):
     def read(self, source: "Source") -> str:
         """Name of a variable that holds the value of `source` (each path is read once)."""
 
-    def vector(self, name: str) -> str:
-        """Name of the parameter that holds this argument or closure cell."""
+    parameters: dict[str, str]  # what hold the arguments and closure cells, by their names
 
     def const(self, value: object) -> str:
         """The value itself as text, or a name under which it is in scope."""
@@ -136,7 +135,7 @@ class Local(Source):
     shown = "L[{0.name!r}]"
 
     def python(self, scope: Scope) -> str:
-        return scope.vector(self.name)
+        return scope.parameters[self.name]
 
 
 class Cell(Local):

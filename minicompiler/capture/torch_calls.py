@@ -7,7 +7,7 @@ of torch (modules, optimizers, distributions) is inlined like the user's own.
 # ruff: noqa: I001  (imports fill their lines)
 
 from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType
-from typing import Any, cast
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -86,7 +86,7 @@ def call_operator(ev: E, real: Any, args: list[Value], kwargs: dict[str, Value])
 # What the fake knows: constants, and views or copies, each of which is a node.
 PROPERTIES = """shape dtype device ndim layout is_cuda is_cpu is_sparse is_quantized is_meta is_mps
 requires_grad is_leaf itemsize nbytes names is_nested is_mkldnn is_xpu is_xla T mT H mH real
-imag""".split()
+imag data""".split()
 
 
 def tensor_attribute(ev: E, v: Tensor, name: str) -> Value:
@@ -94,11 +94,10 @@ def tensor_attribute(ev: E, v: Tensor, name: str) -> Value:
     if name in ("is_leaf", "grad_fn") and outside and v.fake.requires_grad:
         refuse("asks how an input was computed")  # its fake is a leaf; it may not be
     if name in PROPERTIES:
-        return ev.graph.call(ev, getattr, [v, Const(name)])
-    if name == "data":
-        made = cast(Tensor, ev.graph.call(ev, getattr, [v, Const(name)]))
-        made.born = ev.at
-        ev.graph.uncounted.append(made)
+        made = ev.graph.call(ev, getattr, [v, Const(name)])
+        if name == "data" and isinstance(made, Tensor):
+            made.born = ev.at
+            ev.graph.uncounted.append(made)
         return made
     if name == "grad_fn":
         return NONE if v.fake.grad_fn is None else refuse("looks at grad_fn")
@@ -178,9 +177,8 @@ rule(torch.compiler.is_compiling, torch.compiler.is_dynamo_compiling)(lambda ev:
 
 
 _NEVER: list[Any] = [torch._jit_internal.is_scripting, torch.jit._trace.is_tracing]
-_NEVER += [torch.compiler.is_exporting, torch.overrides.has_torch_function]
-_NEVER += [torch._C._has_torch_function, torch._C._has_torch_function_unary]
-_NEVER += [torch._C._has_torch_function_variadic]
+_NEVER += [torch.compiler.is_exporting, torch._C._has_torch_function]
+_NEVER += [torch._C._has_torch_function_unary, torch._C._has_torch_function_variadic]
 rule(*_NEVER)(lambda ev, *args: FALSE)
 rule(torch._C._log_api_usage_once, torch.clear_autocast_cache)(lambda ev, *args: None)
 rule(torch.is_tensor)(lambda ev, v: const_bool(isinstance(v, Tensor)))

@@ -217,12 +217,3 @@ FIXED += (type(numpy.sqrt), type(numpy.prod)) if numpy else ()
 
 def is_fixed(real: Any) -> bool:
     return isinstance(real, FIXED)
-
-
-def new_exception(cls: type[BaseException], *args: Any, **fields: Value) -> Obj:
-    from .containers import Tuple
-
-    made = Obj(cls)
-    values = [a if isinstance(a, Value) else Const(a) for a in args]
-    made.fields = {"args": Tuple(values), **fields}
-    return made

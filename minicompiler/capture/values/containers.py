@@ -269,3 +269,10 @@ class Set(Obj):
 
     def __len__(self) -> int:
         return len(self.items)
+
+
+def new_exception(cls: type[BaseException], *args: Any, **fields: Value) -> Obj:
+    made = Obj(cls)
+    values = [a if isinstance(a, Value) else Const(a) for a in args]
+    made.fields = {"args": Tuple(values), **fields}
+    return made
