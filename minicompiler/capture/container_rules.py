@@ -36,12 +36,11 @@ rule(dict.__new__)(lambda ev, cls, /, *args, **kwargs: Dict(cls.real))
 
 
 @rule(tuple.__new__, torch.Size.__new__, frozenset.__new__)
-def _frozen_new(ev: E, cls: Value, *items: Value) -> Value:
+def _frozen_new(ev: E, cls: Value, *items: Value) -> Any:
     if items and cls.real is items[0].cls and cls.real in (tuple, frozenset):
         return items[0]
     kind: Any = Set if issubclass(cls.real, frozenset) else Tuple
-    made: Value = kind(model.unpack(ev, items[0], kind is Tuple) if items else [], cls.real)
-    return made
+    return kind(model.unpack(ev, items[0], kind is Tuple) if items else [], cls.real)
 
 
 @rule(deque.__new__)
@@ -62,7 +61,8 @@ def _list_init(ev: E, self: List, items: Value | None = None, maxlen: Value = NO
 @rule(set.__init__)
 def _set_init(ev: E, self: Set, *items: Value) -> None:
     self.change(ev, set.clear, {})
-    RULES[set.update](ev, self, *items)
+    new = [v if isinstance(v, MANY) else Tuple(model.unpack(ev, v)) for v in items]
+    RULES[set.update](ev, self, *new)
 
 
 @rule(defaultdict.__init__)
@@ -212,10 +212,9 @@ def by(ev: E, key: Value) -> Callable[[Value], Compared]:
 
 
 @rule(max, min, told=True)
-def _extreme(function: Any, ev: E, *args: Value, key: Value = NONE, **default: Value) -> Value:
+def _extreme(function: Any, ev: E, *args: Value, key: Value = NONE, **default: Value) -> Any:
     items: Any = model.Pulled(ev, args[0]) if len(args) == 1 else args
-    found: Value = model.attempt(ev, function, items, key=by(ev, key), **default)
-    return found
+    return model.attempt(ev, function, items, key=by(ev, key), **default)
 
 
 # ---------------------------------------------------------------- dictionaries
@@ -297,6 +296,7 @@ rule(KEYS.__contains__)(lambda ev, self, key: _dict_contains(ev, self.of, key))
 
 # ---------------------------------------------------------------- sets
 COMPARING = [f"__{name}__" for name, _ in model.COMPARE.values()]
+MANY = (Set, Dict, Sequence, View, Const)
 ONE_KEY = ("add", "discard", "remove", "__contains__")
 READING_SETS = """__len__ __contains__ copy isdisjoint issubset issuperset union intersection
 difference symmetric_difference __or__ __and__ __sub__ __xor__ __eq__ __ne__ __lt__ __le__ __gt__
@@ -312,6 +312,12 @@ def _set_rule(name: str, writes: bool, ev: E, self: Any, *args: Value) -> Any:
     takes: Any = Set if isinstance(self, Set) else Set | View if name in COMPARING else Value
     if operates and not isinstance(args[0], takes):
         return NOT_IMPLEMENTED
+    if name in ("update", "difference_update") and not all(isinstance(v, MANY) for v in args):
+        if name != "update" or len(args) > 1:
+            refuse("iterables that may look at the set meanwhile")
+        for item in model.one_by_one(ev, args[0]):  # this may, too
+            _set_rule("add", True, ev, self, item)
+        return None
     own = self.items if isinstance(self, Set) else keyed(model.unpack(ev, self))
     if name in ONE_KEY:
         known = keyed(args)
@@ -320,9 +326,7 @@ def _set_rule(name: str, writes: bool, ev: E, self: Any, *args: Value) -> Any:
         try:
             tables = [v.items if isinstance(v, Set) else keyed(model.unpack(ev, v)) for v in args]
         except Raised:
-            if name in ("update", "difference_update"):
-                refuse("an iterable that raises, of which a set keeps the first items")
-            raise
+            refuse("an iterable that raises, of which a set may keep the first items")
         known = {k: v for table in reversed(tables) for k, v in table.items()}
         given = [in_order(v, table) for v, table in zip(args, tables)]
     known |= own

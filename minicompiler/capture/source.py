@@ -11,7 +11,6 @@ guards on the types along it make sure that the same mechanism answers again.
 """
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -117,10 +116,9 @@ def item_as(container: Any, key: object, kind: Any) -> object:
     return found
 
 
-def keys_of(container: Any) -> Iterator[Any]:
+def keys_of(container: Any) -> Any:
     """Keys in order, as the builtin type reads them; OrderedDict keeps an order of its own."""
-    found: Iterator[Any] = builtin_of(type(container)).__iter__(container)
-    return found
+    return builtin_of(type(container)).__iter__(container)
 
 
 def key_at(container: Any, position: int) -> object:

@@ -2386,3 +2386,17 @@ def test_who_takes_the_rest_asks_for_its_length(take):
         return x + 1, take(Hinting(log))
 
     check_against_eager(f, torch.ones(2), [])
+
+
+def test_a_set_grows_while_it_is_updated():
+    def f(x, s):
+        s.update(len(s) + 10 for _ in range(3))
+        return x + 1, set(len(s) + i for i in range(2))
+
+    def g(x, s):
+        s.update([7], (len(s) + 10 for _ in range(2)))
+        s.difference_update(len(s) - 1 for _ in range(3))
+        return x + 1
+
+    check_against_eager(f, torch.ones(2), {1, 2}, breaks=0)
+    check_against_eager(g, torch.ones(2), {1, 2, 4})
