@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -177,7 +177,6 @@ class Recorder(FakeMode):  # type: ignore[no-untyped-call]
             drawn = self.drawn[device]
             index = drawn.setdefault((token, next(numbers)), len(drawn))
             where = {"dtype": torch.int64 if kind == "randint" else torch.float32, "device": device}
-            values: Tensor = rng.random(list(size), self.seeds[device], index, kind, **where)
-            return values
+            return cast(Tensor, rng.random(list(size), self.seeds[device], index, kind, **where))
 
         return draw

@@ -168,8 +168,7 @@ def c_attribute(ev: E, v: Obj, name: str) -> Value:
     if name in v.fields:
         return v.fields[name]
     if (known := KEPT.get((type(v), name))) is not None:
-        found: Value = getattr(v, known)
-        return found
+        return cast(Value, getattr(v, known))
     if isinstance(v, Function) and name == "__closure__":
         return Tuple(v.closure) if v.closure else NONE
     if isinstance(v, Method) and name == "__doc__":

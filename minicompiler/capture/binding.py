@@ -12,6 +12,7 @@ model, are bindings, not recompiles. Roots are known by weak reference.
 
 import sys
 from collections.abc import Callable, Iterable
+from functools import reduce
 from itertools import chain
 from types import FunctionType
 from typing import Any
@@ -54,17 +55,11 @@ def build(guards: GuardSet, bound: "Binding | None" = None) -> tuple[Callable[..
 
 def found(checks: Iterable[Callable[..., Any]], vector: tuple[Any, ...]) -> Any:
     """What the last check answers; False where one before it does not hold."""
-    answer = True
-    for check in checks:
-        if not (answer := check(*vector)):
-            break
-    return answer
+    return reduce(lambda held, check: held and check(*vector), checks, True)
 
 
 def of(guards: GuardSet) -> "Binding | None":
     """For the module that most guards are about, if any."""
-    if Walk is None:
-        return None
     below: dict[Source, int] = {}
     for guard in guards.rows:
         for source in guard.sources:
@@ -134,8 +129,7 @@ class Binding:
         if tensor_guard is not None:
             facts = [self.tensors[source] for source in self.front]
             self.guard = tensor_guard(facts), len(facts)
-        places = (*self.front, *reversed(self.back))
-        self.wanted = tuple(self.number(source) for source in places)
+        self.wanted = tuple(map(self.number, (*self.front, *reversed(self.back))))
         return text.check(modes, result)
 
     # ---------------------------------------------------------------- sources as steps

@@ -108,8 +108,7 @@ class Compared:
         return model.truth(self.ev, model.binary(self.ev, symbol, a, b))
 
     def __repr__(self) -> str:
-        v = self.v.force(self.ev)
-        return model.text(model.call_real(self.ev, repr, v))
+        return model.text(model.call_real(self.ev, repr, self.v.force(self.ev)))
 
 
 for _symbol, (_name, _) in model.COMPARE.items():

@@ -334,8 +334,7 @@ def leave_ambient(ev: Evaluation) -> None:
     """The graph leaves grad mode and autocast as it found them; the replacement sets them."""
     for key, (setter, before) in ev.ambient.items():
         if ev.ambient_now[key] != before:
-            node = ev.graph.graph.call_function(setter, (*key[1:], before))
-            node.meta["val"] = None
+            ev.graph.graph.call_function(setter, (*key[1:], before)).meta["val"] = None
 
 
 def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:

@@ -248,11 +248,13 @@ def same_keys(container: Any, expected: tuple[Any, ...]) -> bool:
     if length(container) != len(expected):
         return False
     for key, want in zip(keys_of(container), expected):
-        if key is want or (type(key) is str and type(want) is str and key == want):
-            continue
-        if type(want) is str or signature(key) != want:
+        if key is not want and key_form(key) != want:
             return False
     return True
+
+
+def key_form(key: Any) -> Any:
+    return key if type(key) is str else signature(key)
 
 
 def is_empty(cell: types.CellType) -> bool:

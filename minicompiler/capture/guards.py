@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..errors import InternalError, Unsupported
+from ..errors import Unsupported
 from . import facts
 from .decode import parameters
-from .facts import AMBIENT, Literal, Pin, TensorFacts, describe, signature
+from .facts import AMBIENT, Literal, Pin, TensorFacts, describe, key_form, signature
 from .frame_hook import MISSING
 from .source import Globals, Local, OwnDict, Source, keys_of
 
@@ -78,12 +78,6 @@ class Kind:
     others: Callable[[Any], tuple[Source, ...]] = lambda expected: ()
 
 
-def _class(cls: Any) -> Pin:
-    if not isinstance(cls, type):
-        raise InternalError(f"guards: TYPE expects a class, not a {describe(cls)}")
-    return Pin(cls)
-
-
 def _equals(x: str, literal: Any, scope: "Text") -> str:
     value = literal.value if isinstance(literal, Literal) else literal
     cls = type(value)
@@ -126,7 +120,7 @@ KINDS: dict[str, Kind] = {
     "TYPE": Kind(
         1,
         lambda x, pin, scope: scope.same(f"type({x})", pin),
-        _class,
+        Pin,
         lambda pin, v: (f"a {pin}", f"a {describe(type(v))}"),
     ),
     "ID": Kind(
@@ -160,8 +154,8 @@ KINDS: dict[str, Kind] = {
             f"{scope.method(x, '__len__')}({x}) == {len(keys)}"
             + (f" and {scope.const(facts.same_keys)}({x}, {scope.const(keys)})" if keys else "")
         ),
-        lambda keys: tuple(map(_key, keys)),
-        lambda keys, v: (_keys(keys), _attempt(lambda v: _keys(map(_key, keys_of(v))), v)),
+        lambda keys: tuple(map(key_form, keys)),
+        lambda keys, v: (_keys(keys), _attempt(lambda v: _keys(map(key_form, keys_of(v))), v)),
     ),
     "TENSOR": Kind(
         4,
@@ -199,10 +193,6 @@ def _attempt(read: Callable[[Any], Any], value: Any) -> str:
         return str(read(value))
     except Exception as error:
         return f"{describe(value)} ({type(error).__name__})"
-
-
-def _key(key: Any) -> Any:
-    return key if type(key) is str else signature(key)
 
 
 def _keys(keys: Iterable[Any]) -> str:
@@ -329,8 +319,6 @@ class GuardSet:
         """Assume something (see KINDS for what `expected` is). For ID and TYPE it is the object and
         the type; for EQUALS a constant; for TENSOR a tensor or its TensorFacts; for ALIASED another
         source. Raises Unsupported where the assumption cannot be checked."""
-        if kind not in KINDS:
-            raise InternalError(f"guards: no kind {kind!r}")
         self.rows.setdefault(Guard(kind, source, KINDS[kind].keep(expected), where))
 
     def add_ambient(self) -> None:

@@ -109,9 +109,7 @@ class CppWriter(Writer):
     # -------------------------------------------------------------------------------- the function
 
     def source(self) -> KernelSource:
-        kernel = self.kernel
-        name = f'extern "C" int64_t {kernel.name}(void** buffers)'
-        function = Block((name,))
+        function = Block((f'extern "C" int64_t {self.kernel.name}(void** buffers)',))
         self.blocks.append(function)
         with ops.handling(self):
             self.outer_loops()
@@ -323,8 +321,7 @@ class CppWriter(Writer):
         if self.nest.columns:  # accumulators of other columns are results as they are
             made = {node.name: self.folds[node.name] for node in folds}
             self.arrays |= {name: fold.array for name, fold in made.items()}
-            internal = self.kernel.internal
-            folds = [n for n in folds if made[n.name].at or n.name not in internal]
+            folds = [n for n in folds if made[n.name].at or n.name not in self.kernel.internal]
         if not folds:
             return
         with self.lane_loop():

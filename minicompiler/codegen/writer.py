@@ -84,8 +84,7 @@ class Writer:
             counts[kind] += 1
 
     def made(self, text: str) -> KernelSource:
-        kernel = self.kernel
-        return KernelSource(kernel.name, text, kernel.args, tuple(self.checks))
+        return KernelSource(self.kernel.name, text, self.kernel.args, tuple(self.checks))
 
     def text(self, e: Expr) -> str:
         """An index expression."""

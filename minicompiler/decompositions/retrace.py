@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, fx
@@ -92,8 +92,7 @@ class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
         """Numbers that torch turned into tensors on the way."""
         if t.ndim:
             raise InternalError("a rule made a tensor of values")
-        number: Any = torch.full([], t.item(), dtype=t.dtype, device=t.device)
-        return number  # type: ignore[no-any-return]
+        return cast(Fake, torch.full([], t.item(), dtype=t.dtype, device=t.device))
 
     def record(self, func: OpOverload, args: Any, kwargs: Any, outs: Any) -> None:
         nodes = substitute((tuple(args), kwargs), Tensor, lambda fake: self._nodes[id(fake)])

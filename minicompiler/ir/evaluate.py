@@ -8,7 +8,7 @@ generated code between the program and its meaning, so the compiler can be compa
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -199,8 +199,7 @@ class Evaluator:
         return drawn(kind, seed + offset * 0, offset + seed * 0)
 
     def default(self, name: str, *operands: Tensor) -> Tensor:
-        result: Tensor = (RENAMED.get(name) or getattr(torch, name))(*operands)
-        return result
+        return cast(Tensor, (RENAMED.get(name) or getattr(torch, name))(*operands))
 
 
 # ---------------------------------------------------------------------------------------- programs

@@ -13,7 +13,7 @@ offsets are in elements, offsets relative to the first element of the tensor tha
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import torch
 from torch import Tensor
@@ -85,8 +85,7 @@ class Step:
         args = self.args
         if self.op is torch.ops.aten.as_strided.default:
             args = (*args[:2], base.storage_offset() + args[2])
-        seen: Tensor = self.op(base, *args, **self.kwargs)
-        return seen
+        return cast(Tensor, self.op(base, *args, **self.kwargs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,6 @@ def bind(
 ) -> Callable[..., Any]:
     """f(*inputs), which returns the tuple that the captured function returns, and is a function
     that autograd can differentiate."""
-    if made := extension.module():
-        bound: Callable[..., Any] = made.Function(signature, forward, backward)
-        return bound
-    return autograd.bind(signature, forward, backward)
+    made = extension.module()
+    make: Callable[..., Callable[..., Any]] = made.Function if made else autograd.bind
+    return make(signature, forward, backward)

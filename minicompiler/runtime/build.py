@@ -157,7 +157,7 @@ def compile_cpp(sources: Sequence[KernelSource]) -> dict[str, Native]:
     chosen = compiler()
     units = _units(sources)
     with ThreadPoolExecutor(len(units)) as pool:
-        libraries = list(pool.map(lambda unit: _library(_unit_text(unit), chosen), units))
+        libraries = list(pool.map(lambda unit: _library(unit, chosen), units))
     for library, _ in libraries:  # clang's OpenMP is another than torch's, with its own count
         if hasattr(library, "omp_set_num_threads"):
             library.omp_set_num_threads(torch.get_num_threads())
@@ -186,12 +186,9 @@ def _threads() -> int:
     return config.compile_threads or cores
 
 
-def _unit_text(unit: Sequence[KernelSource]) -> str:
+def _library(unit: Sequence[KernelSource], compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
     # a namespace each: two kernels may define the same helper functions
-    return "\n".join(f"namespace unit_{s.name} {{\n{s.text}\n}}" for s in unit)
-
-
-def _library(text: str, compiler: Compiler) -> tuple[ctypes.CDLL, bool]:
+    text = "\n".join(f"namespace unit_{s.name} {{\n{s.text}\n}}" for s in unit)
     path, hit = build_kernels(text, compiler)
     try:
         return ctypes.CDLL(str(path)), hit  # what is loaded already is loaded once

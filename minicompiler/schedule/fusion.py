@@ -68,8 +68,7 @@ class Group:
 
     @cached_property
     def loops(self) -> list[Loop]:
-        operations = [node.operation for node in self.nodes]
-        return [o.loop for o in operations if isinstance(o, Computed)]
+        return [n.operation.loop for n in self.nodes if isinstance(n.operation, Computed)]
 
     @cached_property
     def makes(self) -> frozenset[str]:

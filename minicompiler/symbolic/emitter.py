@@ -1,7 +1,7 @@
 """A graph of ATen calls while it is written, with the fake of every value."""
 
 import operator
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor, fx
 
@@ -82,5 +82,4 @@ class Emitter:
         if self.fake(node).stride() == like.stride:
             return node
         empty = self.call(aten.empty_strided.default, *like.numbers, **like.options)
-        copy: fx.Node = self.call(aten.copy.default, empty, node)
-        return copy
+        return cast(fx.Node, self.call(aten.copy.default, empty, node))
