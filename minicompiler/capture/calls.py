@@ -78,8 +78,7 @@ def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value
     if isinstance(real, torch.jit.ScriptFunction):
         return call_scripted(ev, fn, args, kwargs)
     if isinstance(fn, Function):
-        if reason := torch_calls.disabled(real):
-            refuse(reason)
+        torch_calls.refuse_disabled(real)
         return ev.inline(fn, args, kwargs)
     bound = isinstance(real, BuiltinFunctionType | MethodWrapperType)
     if bound and not isinstance(real.__self__, type | ModuleType | None):

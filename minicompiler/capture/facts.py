@@ -21,8 +21,7 @@ from torch.utils._device import DeviceContext
 
 from ..errors import Unsupported
 from .frame_hook import MISSING, patched
-from .source import Source, keys_of
-from .source import builtin_of as builtin_of
+from .source import Source, builtin_of as builtin_of, keys_of
 
 
 # ---------------------------------------------------------------- objects and constants

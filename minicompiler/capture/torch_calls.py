@@ -16,7 +16,7 @@ from torch._ops import OpOverload, OpOverloadPacket
 from ..symbolic.fake import Fake
 from . import attributes, custom_function, data_model as model, frame_hook, polyfills
 from . import source as sources
-from .calls import PURE, Rule, found_in, refused, rule
+from .calls import PURE, Rule, refused, rule
 from .facts import AMBIENT, SDP_FLAGS, SDP_KERNELS
 from .frame_hook import MISSING, trust, type_lookup
 from .values import ABSENT, E, FALSE, NONE, TRUE, Const, Dict, Function, Method, Sequence, Tensor
@@ -35,14 +35,12 @@ REASONS = {
     "retain_grad __format__ __repr__ __str__ __hash__ map_ map2_ apply_ requires_grad_ detach_",
 }
 REFUSED_METHODS = {name: reason for reason, names in REASONS.items() for name in names.split()}
-DISABLED: set[Any] = set()  # functions that run eagerly by the user's wish
-ALLOWED: set[Any] = set()  # functions that become nodes by the user's wish
 OPERATOR_KINDS = (BuiltinFunctionType, type(torch.Tensor.add), type(torch.Tensor.__add__))
 
 
 def is_operator(real: Any) -> bool:
     """Does a call of `real` become a node?"""
-    if found_in(ALLOWED, real) or isinstance(real, OpOverload | OpOverloadPacket):
+    if isinstance(real, OpOverload | OpOverloadPacket):
         return True
     if isinstance(real, FunctionType):
         if real.__module__ == "torch._tensor":
@@ -221,14 +219,13 @@ def _function_apply(ev: E, cls: Value, *args: Value, **kwargs: Value) -> Value:
     return model.call_real(ev, polyfills.apply_without_grad, cls, *args)
 
 
-def disabled(real: Any) -> str | None:
-    """Why a Python function is not to be inlined, if so."""
-    if real in DISABLED or getattr(real, "_torchdynamo_disable", False):
+def refuse_disabled(real: Any) -> None:
+    """Raises Unsupported where a Python function is not to be inlined."""
+    if getattr(real, "_torchdynamo_disable", False):
         frame_hook.skip(real.__code__, calls=True)
-        return f"{real.__qualname__} is marked to run eagerly"
+        refuse(f"{real.__qualname__} is marked to run eagerly")
     if real.__module__ in NEVER_INLINED:
-        return f"{real.__module__}.{real.__qualname__} runs eagerly"
-    return None
+        refuse(f"{real.__module__}.{real.__qualname__} runs eagerly")
 
 
 NEVER_INLINED = ("torch.utils.data", "torch.autograd", "torch.serialization", "torch._dynamo")

@@ -409,8 +409,7 @@ class CppWriter(Writer):
             self.line(f"{kept} = {value.text};")
         if name in kernel.internal:
             return
-        target = f"{self.pointer(name)}[{self.text(place)}]"
-        self.line(f"{target} {sign} {value.text};")
+        self.line(f"{self.pointer(name)}[{self.text(place)}] {sign} {value.text};")
 
     def kept(self, name: str) -> str:
         """The element, at this point, of the array that has `name` for a later loop; "": none."""

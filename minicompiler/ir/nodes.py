@@ -24,8 +24,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from ..symbolic.expr import Expr, sym
-from ..symbolic.shapes import Layout as Layout
-from ..symbolic.shapes import spec_of
+from ..symbolic.shapes import Layout as Layout, spec_of
 
 Index: TypeAlias = tuple[Expr, ...]
 Value: TypeAlias = Any  # whatever the current handler makes of a value; bodies only pass it on

@@ -17,8 +17,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import fx
 
-from ..ir import nodes as ir
-from ..ir import ops
+from ..ir import nodes as ir, ops
 from ..report.record import current as record
 from ..symbolic.expr import product
 from ..symbolic.ranges import simplify

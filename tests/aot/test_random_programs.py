@@ -3,8 +3,7 @@
 from typing import Any
 
 import torch
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from torch import Tensor
 
 from minicompiler import lowering

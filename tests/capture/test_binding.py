@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from minicompiler.capture import binding, frame_hook
-from minicompiler.capture import source as S
+from minicompiler.capture import binding, frame_hook, source as S
 from minicompiler.capture.facts import TensorFacts
 from minicompiler.capture.guards import GuardSet
 from tests.capture.paths import attribute, part

@@ -14,8 +14,7 @@ import pytest
 import torch
 
 from minicompiler import report
-from minicompiler.capture import cache, frame_hook
-from minicompiler.capture import source as S
+from minicompiler.capture import cache, frame_hook, source as S
 from minicompiler.capture.cache import OWNER, CodeCache, Compiled, Entry, find_or_compile
 from minicompiler.capture.guards import GuardSet, vector_of
 from minicompiler.errors import Unsupported

@@ -10,8 +10,7 @@ import weakref
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import minicompiler
 from minicompiler.capture import source as S

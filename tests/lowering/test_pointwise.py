@@ -5,8 +5,7 @@ import operator
 
 import pytest
 import torch
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from tests.lowering.tensors import DTYPES, FLOATS, INTEGERS, build, pairs, tensors
 from tests.lowering.tracing import check, loops, lowered

@@ -1,8 +1,7 @@
 """Views and copies that move elements, against eager, through buffers and through loops."""
 
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from minicompiler.ir.nodes import Scatter
 from tests.lowering.tensors import DTYPES, build, tensors

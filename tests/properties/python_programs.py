@@ -32,10 +32,12 @@ import torch
 import torch._dynamo  # here, as growing waits for no program that imports it
 from hypothesis import strategies as st
 
-from tests.properties import python_constructs as constructs
-from tests.properties import python_more_templates as more
-from tests.properties import python_revealing as revealing
-from tests.properties import python_templates as core
+from tests.properties import (
+    python_constructs as constructs,
+    python_more_templates as more,
+    python_revealing as revealing,
+    python_templates as core,
+)
 from tests.properties.python_constructs import CONSTRUCTS, labels
 from tests.properties.python_revealing import REVEALING
 from tests.properties.python_templates import ARGUMENTS, ENDINGS, GLOBALS, LITERALS

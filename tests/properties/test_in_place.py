@@ -4,8 +4,7 @@ the reads and writes end up in."""
 from collections.abc import Callable
 
 import torch
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from torch import Tensor
 
 from tests.differential import check_against_eager

@@ -4,8 +4,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import minicompiler
 from tests.differential import check_against_eager

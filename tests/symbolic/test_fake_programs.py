@@ -8,8 +8,7 @@ from typing import Any, Callable
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import library as operators
-from torch import nn
+from torch import library as operators, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint

@@ -10,8 +10,7 @@ from typing import Any
 import torch
 
 from ..frame_hook import type_lookup
-from ..source import Const as ConstSource
-from ..source import Source, empty, keys_of
+from ..source import Const as ConstSource, Source, empty, keys_of
 from .base import ABSENT, E, NULL, Const, Lazy, NotConstant, Obj, Tensor, Value, is_literal, refuse
 
 

@@ -6,8 +6,7 @@ from types import CellType, CodeType, FunctionType, GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..facts import is_empty
-from ..source import Const as ConstSource
-from ..source import Contents, Field, Item, Source, field
+from ..source import Const as ConstSource, Contents, Field, Item, Source, field
 from .base import ABSENT, NONE, E, Obj, Value
 from .containers import Dict
 
