@@ -150,9 +150,8 @@ def readers(backward: fx.Graph, saved: int) -> Sequence[frozenset[int]]:
     it."""
     sent = sent_on(backward)
     every = set().union(*sent.values())
-    made_of = {
-        node: {i} for i, node in zip(range(saved), backward.nodes)
-    }  # where it has no tangent
+    # where it has no tangent
+    made_of = {node: {i} for i, node in zip(range(saved), backward.nodes)}
     found: list[set[int]] = [set() for _ in range(saved)]
     for node in backward.nodes:
         mine = every if node.op == "output" else sent[node]

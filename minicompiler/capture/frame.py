@@ -26,7 +26,7 @@ class Yielded(Value):
 
 class Frame:
     def __init__(self, ev: E, code: CodeType, space: Dict, closure: tuple[Cell, ...]) -> None:
-        self.ev, self.space, self.closure = ev, space, closure
+        self.ev, self.space = ev, space
         self.code: Code = decode(code)
         self.stack: list[Value] = []
         self.push, self.pop = self.stack.append, self.stack.pop

@@ -86,7 +86,7 @@ def smaller(a: str, b: object) -> str:
 
 
 class CppWriter(Writer):
-    """Writes one function; Unsupported for a dtype or an op that has no C++ form."""
+    """Writes one function; Unsupported for a dtype that has no C++ form."""
 
     types, printed, literal = TYPES, staticmethod(to_c), staticmethod(literal)
 

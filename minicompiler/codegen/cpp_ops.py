@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 
-from ..errors import Unsupported
 from .writer import SHARED_OPS
 
 TYPES = {
@@ -34,6 +33,7 @@ OPS = {
     "round": "__builtin_rint{f}({0})",
     "rsqrt": "1 / __builtin_sqrt{f}({0})",
     "reciprocal": "1 / {0}",
+    "abs": "__builtin_fabs{f}({0})",
     "isinf": "__builtin_fabs{f}({0}) == {inf}",
     "signbit": "bits({0}) >> (8 * sizeof({T}) - 1) != 0",
     "logical_not": "!{0}",
@@ -46,12 +46,7 @@ DIVISIONS = {"floordiv", "truncdiv", "remainder", "fmod"}
 def expression(name: str, args: list[str], dtype: torch.dtype) -> str:
     """Op `name` on texts whose (last) operand has `dtype`."""
     kind, real = TYPES[dtype], dtype.is_floating_point
-    if name == "abs":
-        text = "__builtin_fabs{f}({0})" if real else "{0} < 0 ? -{0} : {0}"
-    elif name in OPS:
-        text = OPS[name]
-    else:
-        raise Unsupported(f"C++ for the op {name}")
+    text = OPS[name] if real or name != "abs" else "{0} < 0 ? -{0} : {0}"
     f = "f" if dtype == torch.float32 else ""
     text = text.format(*args, all=", ".join(args), f=f, T=kind, inf=f"__builtin_inf{f}()")
     # C computes narrow integers as int
