@@ -163,7 +163,8 @@ def _sequence_rule(method: Any, takes: str, writes: bool, ev: E, self: Any, *arg
             contents.clear()
             contents.extend(item.v for item in items)
         return Const(found)
-    contents = self.touch(ev) if writes and isinstance(self, List) else _contents(self)
+    appends = method.__name__ in ("append", "extend", "__iadd__")
+    contents = self.touch(ev, appends) if writes and isinstance(self, List) else _contents(self)
     found = model.attempt(ev, method, contents, *given)
     if found is contents and (isinstance(self, List) or self.cls is tuple):
         return self

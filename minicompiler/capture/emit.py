@@ -312,10 +312,11 @@ def replay(t: Text, of: Obj | Call) -> None:
         content = f"{name}.cell_contents"
         t.after.append(f"{content} = {t.value(of.content)}" if of.content else f"del {content}")
     elif isinstance(of, List | Set) and of.changed:
-        items = t.items(of.items.values() if isinstance(of, Set) else of.contents)
+        items = t.items(of.items.values() if isinstance(of, Set) else of.held)
         base = builtin_of(of.cls)
         fill = f"{t.const(base)}.{'update' if base is set else 'extend'}({name}, ({items}))"
-        t.after += [f"{t.const(base)}.clear({name})", fill]
+        known = not isinstance(of, List) or of.unread is None
+        t.after += [f"{t.const(base)}.clear({name})"] * known + [fill]
     t.after += [set_slot(t, name, field, of.fields[field]) for field in of.written]
 
 

@@ -141,12 +141,16 @@ class Evaluation:
     def _wrap_sequence(self, real: Any, source: Source | None) -> Value:
         cls, base = type(real), builtin_of(type(real))
         items = list(base.__iter__(real))
-        if source is not None:
-            self.assume("LENGTH", source, len(items))
-        lazy = [Lazy(x, source and item(source, i, cls)) for i, x in enumerate(items)]
-        if base is tuple:
-            return Tuple(lazy, cls).outside(real, source)
-        return List(deque(lazy, getattr(real, "maxlen", None)), cls).outside(real, source)
+
+        def read() -> list[Lazy]:
+            if source is not None:
+                self.assume("LENGTH", source, len(items))
+            return [Lazy(x, source and item(source, i, cls)) for i, x in enumerate(items)]
+
+        held = deque(() if base is list else read(), getattr(real, "maxlen", None))
+        made = (Tuple if base is tuple else List)(held, cls)
+        made.unread = read if base is list else None
+        return made.outside(real, source)
 
     # ---------------------------------------------------------------- dictionaries from outside
     def globals_of(self, real: dict[str, Any], source: Source | None) -> Dict:

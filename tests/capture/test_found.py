@@ -2400,3 +2400,61 @@ def test_a_set_grows_while_it_is_updated():
 
     check_against_eager(f, torch.ones(2), {1, 2}, breaks=0)
     check_against_eager(g, torch.ones(2), {1, 2, 4})
+
+
+def test_appending_reads_nothing():
+    """What a list holds already is not guarded where a frame only appends to it."""
+    history, rows = [0], [[]]
+
+    def f(x):
+        history.append(float(x.shape[0]))
+        history.extend([x.dtype, len(rows[0]) * 0])
+        known = history
+        known += (i for i in range(2))
+        return x + 1
+
+    compiled = minicompiler.compile(f, backend="eager")
+    before = minicompiler.stats()["recompiles"]
+    for _ in range(4):
+        compiled(torch.ones(3))
+    assert history == [0, *[3.0, torch.float32, 0, 0, 1] * 4]
+    assert minicompiler.stats()["recompiles"] == before
+
+
+def test_a_list_is_read_behind_what_was_appended():
+    class Raising(Exception):
+        pass
+
+    def f(x, of, other):
+        def some():
+            yield 7
+            yield len(of)
+            other.append(of[0])
+            raise Raising
+
+        of.append(5)
+        print(of)
+        try:
+            of.extend(some())
+        except Raising:
+            of.append(of[-1])
+        other.append(6)
+        torch._dynamo.graph_break()
+        of.append(8)
+        of += of
+        other.extend(of)
+        return x + len(other), other is of
+
+    first, same = [1, 2], [3]
+    check_against_eager(f, torch.ones(1), first, [])
+    check_against_eager(f, torch.ones(1), same, same)
+
+
+def test_torchs_own_graph_break_breaks():
+    def f(x):
+        y = x + 1
+        torch._dynamo.graph_break()
+        return y * 2
+
+    check_against_eager(f, torch.ones(1))
+    assert any("graph_break" in why for why in minicompiler.stats()["reasons"])

@@ -21,8 +21,17 @@ class Sequence(Obj):
         """`items` of a bounded deque come in one."""
         super().__init__(cls or self.kind)
         maxlen, queue = getattr(items, "maxlen", None), issubclass(self.cls, deque)
-        self.contents: Any = deque(items, maxlen) if queue else list(items)
+        self.held: Any = deque(items, maxlen) if queue else list(items)
+        self.unread: Callable[[], list[Lazy]] | None = None
         self.changed = 0
+
+    @property
+    def contents(self) -> Any:
+        """What it holds. An outside list that was only appended to is read, and guarded, now."""
+        if self.unread:
+            before, self.unread = self.unread, None
+            self.held[:0] = before()
+        return self.held
 
     def read(self, ev: E) -> list[Value]:
         """All items; what was not read yet is guarded now."""
@@ -55,11 +64,11 @@ class List(Sequence):
 
     kind = list
 
-    def touch(self, ev: E) -> Any:
-        """The contents, to be changed."""
+    def touch(self, ev: E, at_end: bool = False) -> Any:
+        """The contents, to be changed; where that is only at their end, what is known of them."""
         ev.effects.touch(self)
         self.changed += 1
-        return self.contents
+        return self.held if at_end else self.contents
 
 
 class Slice(Obj):
