@@ -30,7 +30,9 @@ def namespace(ev: E, v: Obj | Tensor) -> Dict | None:
                 real = own_dict(v.real)
             except AttributeError:
                 return None
-            v.attributes = ev.keep(real, Dict(dict, real, source))
+            shared = id(real) in ev.memo  # known as `vars(v)`, or as that of another object
+            made = ev.wrap(real, source) if shared else ev.keep(real, Dict(dict, real, source))
+            v.attributes = made
         elif v.cls.__dictoffset__ != 0:
             v.attributes = Dict()
         if v.attributes is not None and isinstance(v, Obj):

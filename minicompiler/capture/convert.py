@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
-from types import CodeType
+from types import CodeType, MappingProxyType
 from typing import Any
 
 import torch
@@ -290,12 +290,12 @@ frame_hook.skip(Before.put_back.__code__, calls=True)
 def guard_aliasing(ev: Evaluation, frame: Frame) -> None:
     """Where something is written, which objects are one decides what the frame does."""
     written = [of for of in ev.effects.order.values() if isinstance(of, Obj)]
-    classes = {(of.owner or of if isinstance(of, Dict) else of).cls for of in written}
+    classes = {of.cls for of in written if not isinstance(of, Dict)}
     groups: list[list[Any]] = [[v for v in ev.memo.values() if v.cls is cls] for cls in classes]
+    groups += [meeting(ev, of) for of in written if isinstance(of, Dict)]
     groups += [ev.graph.inputs] if ev.graph.mutated() else []
     for group in groups:
         group = [v for v in group if v.source and not isinstance(v.source.root, ConstSource)]
-        group = [v for v in group if not isinstance(v, Dict) or v.owner is None]
         sources = tuple(v.source for v in group)
         if len(group) > 1:
             ev.guards.add("DISTINCT", None, sources, frame.where())
@@ -305,6 +305,22 @@ def guard_aliasing(ev: Evaluation, frame: Frame) -> None:
                 if any(homes[i] != homes[j] for i, j, *_ in pairs):
                     raise Unsupported("two storages share memory that is written to")
                 ev.guards.add("OVERLAPS", None, (sources, pairs), frame.where())
+
+
+def meeting(ev: Evaluation, of: Dict) -> list[Any]:
+    """The dictionaries of which the frame looked at a key that it writes to `of`, and `of`. Those
+    of objects are among them: two objects may share one, and a program holds `vars(o)`."""
+
+    def looked_at(d: Any) -> bool:
+        asked = (
+            d.items.get(k) or ("HAS_KEY", d.source, (k, False)) in ev.assumed for k in of.stored
+        )
+        return d is of or d.unread is None or of.changed > 0 or any(asked)
+
+    found = [d for d in ev.memo.values() if isinstance(d, Dict) and looked_at(d)]
+    if any(d.cls is MappingProxyType for d in found):
+        raise Unsupported("a mappingproxy may show what is written")
+    return found
 
 
 def skip(reason: str, guards: GuardSet, frame: Frame) -> Skip:

@@ -340,7 +340,9 @@ def replay_dict(t: Text, of: Dict) -> None:
         t.after.append(f"{t.const(rebuild)}({kind}, {space}, {{{pairs}}})")
         return
     keys: list[Any] = [of.items[k][0].real for k in of.stored]
-    if owner and any(is_data_descriptor(type_lookup(owner.cls, key)) for key in keys):
+    if owner and any(
+        type(k) is not str or is_data_descriptor(type_lookup(owner.cls, k)) for k in keys
+    ):
         name, owner = f"{t.const(own_dict)}({name})", None  # a descriptor would take it
     setter = f"{t.const(object)}.__setattr__" if owner else f"{kind}.__setitem__"
     for key, value in [map(t.value, of.items[k]) for k in of.stored]:

@@ -228,5 +228,5 @@ def refuse_disabled(real: Any) -> None:
         refuse(f"{real.__module__}.{real.__qualname__} runs eagerly")
 
 
-NEVER_INLINED = ("torch.utils.data", "torch.autograd", "torch.serialization")
-NEVER_INLINED += ("torch._dynamo", "torch._dynamo.decorators")
+NEVER_INLINED = {"torch.utils.data", "torch.autograd", "torch.serialization"}
+NEVER_INLINED |= {"torch._dynamo", "torch._dynamo.decorators"}

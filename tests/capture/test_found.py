@@ -2458,3 +2458,82 @@ def test_torchs_own_graph_break_breaks():
 
     check_against_eager(f, torch.ones(1))
     assert any("graph_break" in why for why in minicompiler.stats()["reasons"])
+
+
+class Borg:
+    pass
+
+
+class AttrDict(dict):
+    def __init__(self, **items):
+        super().__init__(**items)
+        self.__dict__ = self
+
+
+def an_object(**attributes):
+    made = Borg()
+    vars(made).update(attributes)
+    return made
+
+
+def of_one_dictionary():
+    first, second = an_object(k=2), Borg()
+    second.__dict__ = vars(first)
+    return first, second
+
+
+def by_its_variables(of):
+    return vars(of), of
+
+
+DICTIONARIES_THAT_ARE_ONE = {
+    "variables": lambda: by_its_variables(an_object(k=2)),
+    "shared": of_one_dictionary,
+    "itself": lambda: (AttrDict(k=2),) * 2,
+    "proxy": lambda: (types.MappingProxyType(d := {"k": 2}), d),
+    "module": lambda: by_its_variables(torch.nn.ReLU()),
+    "function": lambda: by_its_variables(lambda: 2),
+}
+
+
+def get(of):
+    return of["k"] if isinstance(of, dict | types.MappingProxyType) else of.k
+
+
+def put(of, value):
+    if type(of) is dict:
+        of["k"] = value
+    elif not isinstance(of, types.MappingProxyType):
+        of.k = value
+
+
+@pytest.mark.parametrize("kind", DICTIONARIES_THAT_ARE_ONE)
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_dictionary_is_reached_in_two_ways(kind, turned):
+    def f(x, a, b):
+        y = x * get(a)
+        put(b, 5)
+        return y + get(a)
+
+    def pair():
+        return DICTIONARIES_THAT_ARE_ONE[kind]()[:: -1 if turned else 1]
+
+    def observe(g):
+        (a, b), other, seen = pair(), pair(), []
+        for one, two in ((a, other[1]), (a, b), (other[0], b), (a, b)):
+            put(a, 2)
+            put(b, 2)
+            seen.append((g(torch.ones(1), one, two).item(), get(a), get(b)))
+        return seen
+
+    minicompiler.reset()
+    assert observe(minicompiler.compile(f, backend="eager")) == observe(f)
+
+
+def test_variables_need_not_be_names():
+    def f(x, of):
+        of.k = 1
+        vars(of)[3] = 4
+        return x + len(vars(of))
+
+    check_against_eager(f, torch.ones(1), Borg())
