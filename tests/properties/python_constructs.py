@@ -823,7 +823,7 @@ HOSTS = [
 class Host(HostBase):
     calls = 0
     def go(self, args):
-        self.calls += 1
+        self.calls = self.calls or 1  # a count would compile each call anew
         try:
             body
         finally:
@@ -838,7 +838,7 @@ def f(args):
         self.weight = torch.nn.Parameter(torch.ones(3))
         self.calls = 0
     def forward(self, args):
-        self.calls += self.training
+        self.calls = max(self.calls, self.training)
         x = x * self.weight
         body
 HOST = Host()
@@ -849,7 +849,7 @@ def f(args):
     calls = 0
     def host(args):
         nonlocal calls
-        calls += 1
+        calls = calls or 1
         body
     return host
 HOST = make_host()

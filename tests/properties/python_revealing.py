@@ -144,9 +144,19 @@ LOG.append(<a>.__name__)?>
 <+T> = <T> if <p>.grad is None else <p>.grad * 2
 ...
 <?<p>.grad = None || <p>.grad = torch.ones(3) || pass?>""",
+    # ---------------------------------------------------------------- one dictionary, reached in two ways
+    """# <a:?BORGS[0] || BORGS[1] || BORGS[2] || SELFISH?> <b:?BORGS[0] || BORGS[1] || BORGS[2] || SELFISH?>
+LOG.append(<?VARS['k'] || <b>.k || VARS.get('k') || SELFISH['k'] || PROXY['k'] || len(VARS) || len(SELFISH) || hasattr(<b>, 'j') || 'j' in VARS || 'j' in SELFISH || [*VARS]?>)
+<?<a>.k = <int> + 5 || VARS['k'] = <int> + 6 || SELFISH['k'] = <int> + 7 || <a>.k += 1 || <a>.j = <int> || VARS['j'] = 5 || del <a>.k
+<a>.k = 2 || vars(<a>).update(k=<int>, j=1) || BORGS[0].__dict__ = VARS = {'k': <int>}?>
+LOG.append(<?VARS['k'] || <b>.k || VARS.get('k') || SELFISH['k'] || PROXY['k'] || len(VARS) || len(SELFISH) || [*PROXY.items()] || getattr(<b>, 'j', 3) || VARS.get('j') || [*VARS]?>)
+<+T> = <T> + <b>.k
+...
+<?BORGS.reverse() || BORGS[0].__dict__ = BORGS[1].__dict__ || BORGS[2].__dict__ = VARS || BORGS[1].__dict__ = {'k': 3} || VARS['k'] = <int> || VARS = vars(BORGS[2]) || VARS = vars(SELFISH) || SELFISH = Selfish(k=<int>) || pass?>""",
     # ---------------------------------------------------------------- iterators that are left half read
     """<a:+It> = <?iter([0, <int>, 1, 2]) || (e for e in [1, 0, <int>, 2]) || telling([0, <int>, 1, 2]) || map(heard, [1, <int>, 0, 3]) || iter(range(5)) || zip([0, 1, 2], [1, 0, 2]) || enumerate([1, 0, 2]) || reversed([0, 1, 2, 1]) || itertools.count() || filter(heard, [1, 0, 2, 3]) || iter({'u': 1, 'w': 0, 'z': 2}) || Countdown(4) || itertools.chain([0, 1], telling([0, 2]))?>
 LOG.append(<?any(<a>) || all(<a>) || next(<a>) || <int> in <a> || [*zip(<a>, [1])] || [*zip([1], <a>)] || [*itertools.islice(<a>, <int> % 3)] || next((e for e in <a> if e), 0) || any(e for e in <a>) || all(not e for e in <a>) || [*map(heard, <a>, [1, 2])] || dict(zip('ab', <a>)) || [e for e, _ in zip(<a>, 'ab')] || next(filter(None, <a>), 5) || [*itertools.takewhile(lambda e: not e, itertools.islice(<a>, 6))] || operator.contains(<a>, 1) || next(enumerate(<a>))?>)
+<+T> = <T> * 2
 <? || """ + "torch._dynamo.graph_break()" + """ || print(<int>) || <+float> = <T>.sum().item()?>
 <?LOG.append([*itertools.islice(<a>, 5)]) || LOG.append(next(<a>, 'end')) || for <.int> in itertools.islice(<a>, 3):
     <loop> || <+It> = <a>?>
@@ -162,6 +172,7 @@ LOG.append([*<a>])
 <?LOG.append(next(<a>, 0)) || for <b:.int> in <a>:
     break || LOG.append(next(<a>, 0))
 LOG.append(next(<a>, 0)) || pass?>
+<+T> = <T> * 2
 <?""" + "torch._dynamo.graph_break()" + """ || <+float> = <T>.sum().item() || <+T> = breaking(<T>)?>
 LOG.append(<?[*<a>] || next(<a>, 0) || sum(1 for _ in <a>) || [e for e in <a>]?>)
 <? || <+It> = <a> || STATE['it'] = <a>?>
@@ -541,6 +552,20 @@ DEFINITIONS = {
         self.q = self.p if self.one else self.make()
         self.pair, self.by = [self.p, self.q], {'p': self.p, 'q': self.q}
 """,
+    "Borg": """class Borg:
+    k = 7
+    def __init__(self, k):
+        self.k = k
+""",
+    "Selfish": """class Selfish(dict):
+    def __init__(self, **items):
+        super().__init__(**items)
+        self.__dict__ = self
+""",
+    "SELFISH": "SELFISH = Selfish(k=4)\n",
+    "BORGS": "BORGS = [Borg(2), Borg(2), Borg(3)]\nBORGS[<?0 || 1?>].__dict__ = BORGS[1].__dict__\n",
+    "VARS": "VARS = <?vars(BORGS[0]) || vars(BORGS[0]) || {'k': 2}?>\n",
+    "PROXY": "PROXY = types.MappingProxyType(VARS)\n",
     "LISTS": "LISTS = Shelf(lambda: [1, 2], <bool>)\n",
     "DICTS": "DICTS = Shelf(lambda: {'u': 1, 'w': 2}, <bool>)\n",
     "THINGS": """class Thing:
