@@ -174,6 +174,12 @@ PURE.add(torch.amp.autocast_mode.is_autocast_available)
 rule(torch.compiler.is_compiling, torch.compiler.is_dynamo_compiling)(lambda ev: TRUE)
 
 
+@rule(frame_hook.run)
+def _run(ev: E, callback: Value, token: Value, fn: Value, /, *args: Value, **kwargs: Value) -> Any:
+    """What was compiled on its own is part of what calls it, with the outer one's back end."""
+    return model.call(ev, fn, [*args], kwargs)
+
+
 _NEVER: list[Any] = [torch._jit_internal.is_scripting, torch.jit._trace.is_tracing]
 _NEVER += [torch.compiler.is_exporting, torch._C._has_torch_function]
 _NEVER += [torch._C._has_torch_function_unary, torch._C._has_torch_function_variadic]

@@ -2537,3 +2537,21 @@ def test_variables_need_not_be_names():
         return x + len(vars(of))
 
     check_against_eager(f, torch.ones(1), Borg())
+
+
+def test_what_was_compiled_on_its_own_is_followed():
+    @minicompiler.compile(backend="eager")
+    def steps(x, n):
+        return x if n == 0 else steps(x * 2 + n, n - 1)
+
+    class Outer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = minicompiler.compile(torch.nn.Linear(3, 3), backend="eager")
+
+        def forward(self, x):
+            return self.inner(x) + steps(x, 3)
+
+    run = check_against_eager(Outer(), torch.ones(2, 3))
+    assert len(run.graphs) == 1 and not run.breaks
+    check_against_eager(lambda x: minicompiler.disable(lambda y: y + 1)(x) * 2, torch.ones(3))
