@@ -279,11 +279,11 @@ def alive(*kinds):
 def test_a_namespace_that_is_dropped_takes_its_compiled_code_along():
     """The replacement refers to the namespace, that to the function, that to the code, which hangs
     on nothing the garbage collector sees: so the namespace owns the entries."""
-    assert alive(Entry, CodeCache) == 0
+    before = alive(Entry, CodeCache, GuardSet)  # what other tests keep
     with Toy() as toy:
         for i in range(100):
             new_function()(i)
-    assert len(toy.compiled) == 100 and alive(Entry, CodeCache, GuardSet) == 0
+    assert len(toy.compiled) == 100 and alive(Entry, CodeCache, GuardSet) <= before
 
 
 def test_2000_recompiled_closures():
