@@ -147,6 +147,7 @@ class CompiledModule(nn.Module):
 
     _original: nn.Module
     _region: Region
+    _call: Callable[..., Any]
 
     def __new__(cls, module: nn.Module, region: Region) -> "CompiledModule":
         self = object.__new__(cls)
@@ -156,14 +157,15 @@ class CompiledModule(nn.Module):
 
         # code of its own, so that modules do not share a cache; named as what the user wrote
         call.__code__ = call.__code__.replace(co_name=type(module).__name__)
-        vars(self).update(_original=module, _region=region, _call=region.around(call))
+        run = functools.partial(frame_hook.run, region.callback, region.token, call)
+        vars(self).update(_original=module, _region=region, _call=run)
         return self
 
     def __init__(self, module: nn.Module, region: Region) -> None:
         """All state is the original's: nn.Module's own would hide it."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return vars(self)["_call"](*args, **kwargs)
+        return self._call(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(vars(self)["_original"], name)
