@@ -88,7 +88,9 @@ def enter(entry: Entry, exits: dict[int, Entry] | None, space: dict[str, Any]) -
     made.extend(_body(original, decoded, entry, target, tails))
     for index, label in tails.items():
         made.append(label)
-        made.extend(_tail(behind[index], space))
+        for item in _tail(behind[index], space):  # in tracebacks it is where the graph broke
+            item.lineno = decoded.instructions[index - 1].line
+            made.append(item)
     result = made.to_code(compute_exception_stack_depths=False)  # as CPython computed them
     kind = "resume" if exits is None else "eager"
     result = result.replace(co_qualname=f"{code.co_qualname}_{kind}_{entry.index}")

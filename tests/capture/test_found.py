@@ -2555,3 +2555,15 @@ def test_what_was_compiled_on_its_own_is_followed():
     run = check_against_eager(Outer(), torch.ones(2, 3))
     assert len(run.graphs) == 1 and not run.breaks
     check_against_eager(lambda x: minicompiler.disable(lambda y: y + 1)(x) * 2, torch.ones(3))
+
+
+def test_tracebacks_show_where_the_graph_broke():
+    def f(x):
+        y = x + 1
+        torch._dynamo.graph_break()
+        raise ValueError(y)
+
+    with pytest.raises(ValueError) as caught:
+        minicompiler.compile(f, backend="eager")(torch.ones(1))
+    lines = [at.lineno for at in traceback.extract_tb(caught.tb) if at.name == "f"]
+    assert [line - f.__code__.co_firstlineno for line in lines] == [2, 3]
