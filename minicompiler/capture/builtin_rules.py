@@ -405,6 +405,8 @@ _LOGS = [getattr(logging.Logger, n) for n in "debug info warning error critical 
 
 @rule(print, *_LOGS, told=True)
 def _later(function: Any, ev: E, *args: Value, **kwargs: Value) -> None:
+    for inside in (v for v in args if v.source is None):  # sizes, and what was made here
+        model.read_all(ev, inside)
     if function is print:  # what it does not take, it raises now
         named = {name: python_value(v) for name, v in kwargs.items()}
         model.attempt(ev, print, *map(python_value, args), **named | {"file": io.StringIO()})

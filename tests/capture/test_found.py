@@ -2567,3 +2567,14 @@ def test_tracebacks_show_where_the_graph_broke():
         minicompiler.compile(f, backend="eager")(torch.ones(1))
     lines = [at.lineno for at in traceback.extract_tb(caught.tb) if at.name == "f"]
     assert [line - f.__code__.co_firstlineno for line in lines] == [2, 3]
+
+
+def test_sizes_are_printed_without_a_break():
+    def f(x):
+        print(x.shape, x.stride(), [x.shape])
+        log.info("%s", x.shape)
+        return x + 1
+
+    log = logging.getLogger("minicompiler.sizes")
+    run = check_against_eager(f, torch.ones(2, 3))
+    assert not run.breaks
