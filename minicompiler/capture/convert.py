@@ -7,6 +7,7 @@ Invariant: nothing that the user can see has happened when this returns.
 
 # ruff: noqa: I001  (imports fill their lines)
 
+import gc
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -318,8 +319,11 @@ def meeting(ev: Evaluation, of: Dict) -> list[Any]:
         return d is of or d.unread is None or of.changed > 0 or any(asked)
 
     found = [d for d in ev.memo.values() if isinstance(d, Dict) and looked_at(d)]
-    if any(d.cls is MappingProxyType for d in found):
-        raise Unsupported("a mappingproxy may show what is written")
+    for d in found:
+        fixed = d.source is None or isinstance(d.source.root, ConstSource)
+        shows = d.cls is MappingProxyType and (not fixed or gc.get_referents(d.real)[0] is of.real)
+        if shows:
+            raise Unsupported("a mappingproxy may show what is written")
     return found
 
 
