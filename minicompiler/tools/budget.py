@@ -15,7 +15,7 @@ from pathlib import Path
 
 COMPILER = {
     "root": 476,
-    "capture": 5371,
+    "capture": 5372,
     "symbolic": 1186,
     "aot": 1179,
     "decompositions": 698,
@@ -24,7 +24,7 @@ COMPILER = {
     "schedule": 953,
     "codegen": 1579,
     "runtime": 1553,
-    "reserve": 29,  # freed, for stages to come
+    "reserve": 28,  # freed, for stages to come
 }
 BESIDES = {"report": 700, "tools": 2500}
 FILE, COLUMNS = 600, 100
