@@ -14,14 +14,17 @@ it a label. Lines behind `...` are the caller's between two calls, or stand at t
 """
 
 import contextlib
+import copy
 import ctypes
 import functools
+import heapq
 import io
+import math
 import random
 import re
 import sys
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -34,21 +37,23 @@ from hypothesis import strategies as st
 
 from tests.properties import (
     python_constructs as constructs,
+    python_details as details,
     python_more_templates as more,
     python_revealing as revealing,
     python_templates as core,
 )
 from tests.properties.python_constructs import CONSTRUCTS, labels
-from tests.properties.python_revealing import REVEALING
 from tests.properties.python_templates import ARGUMENTS, ENDINGS, GLOBALS, LITERALS
 from tests.properties.tensor_programs import execute
 
 CALLS = 3
 HEADER = core.HEADER.replace("import collections\n", "import collections\n" + more.HEADER, 1)
-HEADER = HEADER.replace("import torch\n", "import torch\n" + constructs.HEADER, 1)
+HEADER = HEADER.replace("import torch\n", "import torch\n" + constructs.HEADER + details.HEADER, 1)
 STATEMENTS = core.STATEMENTS + more.STATEMENTS + constructs.STATEMENTS
 CHANGES = core.CHANGES + more.CHANGES + constructs.CHANGES
 DEFINITIONS = core.DEFINITIONS | more.DEFINITIONS | constructs.DEFINITIONS | revealing.DEFINITIONS
+DEFINITIONS |= details.DEFINITIONS
+REVEALING = revealing.REVEALING + details.REVEALING
 EXPRESSIONS = {
     kind: core.EXPRESSIONS.get(kind, []) + more.EXPRESSIONS.get(kind, [])
     for kind in core.EXPRESSIONS | more.EXPRESSIONS
@@ -570,6 +575,20 @@ def restore_ambient() -> None:
     torch.set_default_dtype(torch.float32)
     torch.set_autocast_enabled("cpu", False)
     torch.set_autocast_dtype("cpu", torch.bfloat16)
+    torch.set_autocast_cache_enabled(True)
+    torch.set_anomaly_enabled(False)
+    torch.set_default_device(None)
+    torch.backends.cuda.enable_math_sdp(True)
+    for of, name, real in PATCHED:
+        if getattr(of, name) is not real:
+            setattr(of, name, real)
+
+
+# what programs may exchange of modules and classes that are not theirs
+PATCHED: Any = [(math, "floor"), (torch, "sin"), (torch.nn.ReLU, "forward"), (copy, "copy")]
+PATCHED += [(torch.nn.functional, "softplus"), (torch.Tensor, "tanh"), (Counter, "most_common")]
+PATCHED += [(heapq, "nlargest"), (torch.nn.Sequential, "forward")]
+PATCHED = [(of, name, getattr(of, name)) for of, name in PATCHED]
 
 
 @st.composite

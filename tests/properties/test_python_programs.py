@@ -95,7 +95,8 @@ class Seen:
                 return [str(error)]
             about = [v.dtype, tuple(v.shape), v.stride(), v.requires_grad, leaf, number]
             grad = self.of(v.grad) if leaf or v.retains_grad else None
-            return [*map(str, about), v.detach().clone().as_subclass(torch.Tensor), grad]
+            values = None if v.is_meta else v.detach().clone().as_subclass(torch.Tensor)
+            return [*map(str, about), values, grad]
         if isinstance(v, np.ndarray | np.generic):
             return [str(v.dtype), v.tolist()]
         if isinstance(v, torch.nn.Module):  # hooks are numbered through the whole process

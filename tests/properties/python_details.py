@@ -1,0 +1,693 @@
+"""More statements that show alone what a compiler of Python gets wrong, as in python_revealing:
+one for each rule of capture, so that each line of a rule is seen to matter.
+
+Where something changes between calls most of them read many places, and the caller changes one:
+what is guarded elsewhere does not hide that one place is not.
+"""
+
+# ruff: noqa: E501
+# fmt: off
+
+HEADER = "import types\n"
+BREAK = "torch._dynamo.graph_break()"
+
+REVEALING = [
+    # ---------------------------------------------------------------- one constant, in each place where it can lie
+    """LOG.append([str(e) for e in (PLACES.own, PLACES.list[0], PLACES.tuple[0], PLACES.dict['k'], PLACES.queue[0], PLACES.named.a, PLACES.slot.v)])
+<+T> = <T> * 2
+...
+PLACES.turn(<?'own' || 'list' || 'tuple' || 'dict' || 'queue' || 'named' || 'slot'?>)""",
+    """LOG.append([str(e) for e in (PLACES.fn(), PLACES.kw(), PLACES.held(), PLACES.part(), PLACES.kwpart(), PLACES.method(), PLACES.klass)])
+<+T> = <T> * 2
+...
+PLACES.turn(<?'fn' || 'kw' || 'held' || 'part' || 'kwpart' || 'method' || 'klass'?>)""",
+    """LOG.append([str(e) for e in (PLACES.default['k'], PLACES.ordered['k'], PLACES.stack[0], PLACES.module.k, PLACES.other(), PLACES.proxy['k'], PLACES.deep[0][1]['k'])])
+<+T> = <T> * 2
+...
+PLACES.turn(<?'default' || 'ordered' || 'stack' || 'module' || 'other' || 'proxy' || 'deep'?>)""",
+    """# <a:?n || s || flag || name?>
+LOG.append(<?(<a>, str(<a>)) || [<a>] || {'k': <a>} || str([<a>, <a>]) || (lambda v=<a>: [v])() || f'{<a>!r}' || <a> is True || repr(<a>)?>)
+<+T> = <T> * 2
+...
+<a> = <?True || 1 || 1.0 || 0.0 || -0.0 || False || None || 0 || complex(0.0, -0.0) || complex(-0.0, 0.0) || 'u' || np.float64(1) || np.float32(1) || Num.ONE || float('nan') || range(0, 5, 2) || range(0, 6, 2)?>""",
+    # ---------------------------------------------------------------- one tensor's properties, in each place
+    """LOG.append([facts_of(t) for t in (PLACED.own, PLACED.list[0], PLACED.dict['k'], PLACED.fn(), PLACED.held(), PLACED.net.weight, PLACED.net.count, PLACED.slot.v)])
+<+T> = <T> * 2
+...
+PLACED.put(<?'own' || 'list' || 'dict' || 'fn' || 'held' || 'weight' || 'count' || 'slot'?>, LIKE_ONES[<?'double' || 'parameter' || 'strided' || 'grad' || 'longer' || 'ones'?>])""",
+    """# <a:?x || box.t || tens[0] || tabt['u'] || GT?>
+LOG.append(facts_of(<a>))
+<+T> = <T> * 2
+...
+<?<a> = LIKE_ONES[<?'double' || 'strided' || 'longer' || 'transposed' || 'turned' || 'conj' || 'neg' || 'plain' || 'imag' || 'infer' || 'meta' || 'parameter' || 'grad' || 'ones' || 'int' || 'scalar'?>] || <a>.requires_grad_(not <a>.requires_grad) || <a>.data = <a>.data.double() || <a>.data = torch.ones(3, 3).t()[0] || <a>.data = torch.ones(4)?>""",
+    """# <a:?x || box.t || tens[0] || GT?>
+LOG.append(facts_of(<a>))
+<+T> = <T> * 2
+...
+<a> = LIKE_ONES['<?turned || transposed || turned || transposed || conj || plain || neg || ones || conj || plain?>']""",
+    """# <a:?x || box.t || PARAM || NOTED.weight?>
+LOG.append([str(<a>.<?mark || note?>) if hasattr(<a>, 'mark') else 'none', getattr(<a>, 'note', 4)])
+<+T> = <T> * 2
+<? || <a>.note = [<int>] || <a>.mark = <T>?>
+...
+<?<a>.mark = <int> || <a>.note = <int> || <a>.mark = 8 || del <a>.__dict__['mark'] || <a>.__dict__.update(mark=1, note=2) || <a>.__dict__.clear()?>""",
+    # ---------------------------------------------------------------- containers of outside: what is asked, what changes
+    """# <a:?items || GL || LISTS.p || BAGS.list || BAGS.stack?>
+LOG.append(<?[*<a>] || len(<a>) || (5 in <a>) || bool(<a>) || <a>[-1:] || str(<a>) || (<a> == [1, 2]) || sorted(<a>) || [*reversed(<a>)] || sum(<a>) || (<a> + [8])[-1] || <a>.count(5) || [*enumerate(<a>)][-1:] || [*zip(<a>, <a>)] || <a> * 2?>)
+<+T> = <T> + 1
+...
+<?<a>.append(5) || <a>.insert(0, 5) || <a>.clear() || <a>.reverse() || <a>[-1:] = [5] || <a>[:] = [2, 1] || <a>[:] = [1, 2] || <a>[:] = [True, 2.0] || <a>.append(-1)?>""",
+    """# <a:?BAGS.queue || BAGS.bounded || BAGS.tuple || BAGS.named || BAGS.frozen || BAGS.set?>
+LOG.append(<?sorted(<a>) || len(<a>) || (5 in <a>) || [*<a>][:1] if len(<a>) == 1 else sorted(<a>) || max(<a>, default=0) || (<a> == BAGS.same(<a>)) || type(<a>).__name__ || getattr(<a>, 'maxlen', 'none') || sum(<a>)?>)
+<+T> = <T> + 1
+...
+BAGS.<?put(1, 2) || put(2, 1) || put(5, 2) || put(1) || put(1, 2, 5) || put(True, 2.0) || put() || swap()?>""",
+    """# <a:?table || GD || BAGS.dict || BAGS.ordered || BAGS.default || BAGS.counts || BAGS.proxy?>
+LOG.append(<?<a>.get('k') || ('k' in <a>) || len(<a>) || [*<a>] || [*<a>.items()] || <a>.get('u', 4) || ('u' not in <a>) || [*<a>.values()] || max(<a>, default=3) || bool(<a>) || (<a> == {'u': 1, 'w': 2}) || {**<a>, 'z': 1} || sorted(<a>) || str(dict(<a>)) || ('k' in <a>.keys()) || (('u', 1) in <a>.items()) || [*map(str, <a>)]?>)
+<+T> = <T> + 1
+...
+BAGS.change(<a>, <?k=1 || k=None || u=None || u=5 || w=None || k=True || k=1.0 || u=1, w=2 || w=2, u=1?>)""",
+    """# <k:?1 || (1, 2) || KEY || LEAF || torch.float32 || helper || frozenset({1}) || len?>
+LOG.append((<?OBJECTS.get(<k>, 'none') || <k> in OBJECTS || len(OBJECTS) || str([*OBJECTS.values()]) || [k is KEY for k in OBJECTS] || [type(k).__name__ for k in OBJECTS]?>,))
+<+T> = <T> * 2
+<? || OBJECTS[<k>] = <int> || OBJECTS.pop(<k>, None)?>
+...
+<?OBJECTS[<k>] = 7 || OBJECTS.pop(<k>, None) || OBJECTS[<k>] = OBJECTS.pop(<k>, 3) || OBJECTS.clear() || OBJECTS[True] = OBJECTS.pop(1, 3) || OBJECTS[(True, 2)] = OBJECTS.pop((1, 2), 3) || OBJECTS[1.0] = OBJECTS.pop(1, 3)?>""",
+    # ---------------------------------------------------------------- what is not there, and comes
+    """LOG.append((hasattr(HOLDER, 'late'), getattr(LEAF, 'late', 1), getattr(Leaf, 'late', 2), GD.get('late'), 'late' in table, getattr(MOD, 'late', 3), hasattr(box, 'late')))
+<+T> = <T> * 2
+...
+<?HOLDER.late = 5 || LEAF.late = 5 || Leaf.late = 5 || LeafBase.late = 6 || GD['late'] = 5 || a.table['late'] = 5 || MOD.late = 5 || a.box.late = 5?>""",
+    """try:
+    LOG.append(LATE_)
+except NameError:
+    LOG.append('none')
+LOG.append((sorted([2, 1]), round(1.6), max(1, 2), ord('u')))
+<+T> = <T> * 2
+...
+<?globals()['LATE_'] = <int> || globals().pop('LATE_', None) || globals()['sorted'] = lambda v: 'mine' || globals()['round'] = int || globals()['max'] = min || globals().pop('max', None) || globals()['ord'] = len?>""",
+    """LOG.append(HOOKED.hook is None)
+<+T> = <T> if HOOKED.hook is None else HOOKED.hook(<T>)
+LOG.append(HOOKED.other(2) if HOOKED.other else 'none')
+...
+<?HOOKED.hook = None || HOOKED.other = None || HOOKED.hook = HOOKED.other = None || HOOKED.hook = lambda t: t * 7 || HOOKED.other = Times(3).apply || HOOKED.hook = torch.neg || HOOKED.other = abs?>""",
+    """LOG.append((LATER.get(<int>), LATER.ask()))
+<? || LATER.put(<int>) || LATER.drop()?>
+<+T> = <T> * 2
+<? || LOG.append(LATER.get(3)) || """ + BREAK + """?>
+LOG.append(LATER.ask())
+...
+<?LATER.put(<int>) || LATER.put(7) || LATER.drop() || LATER.drop()?>""",
+    # ---------------------------------------------------------------- classes and what they say of their objects
+    """LOG.append((Kind.k, KIND.k, Kind.__name__, Kind.of(), KIND.size, Kind.tag, KIND.stat(), type(KIND).k, Kind.__doc__))
+<+T> = <T> * 2
+...
+<?Kind.k = <int> + 9 || KindBase.k = 12 || KIND.k = <int> + 14 || Kind.__name__ = 'Other' || KindMeta.of = lambda cls: 9 || Kind.size = 8 || KindMeta.tag = property(lambda cls: 'new') || Kind.stat = staticmethod(lambda: 9) || Kind.__doc__ = 'new' || Kind.size = property(lambda self: 15) || KindBase.stat = staticmethod(lambda: 10) || KindMeta.__call__ = lambda cls: 3 || Kind.tag = 11?>""",
+    """LOG.append((CHAINED.up(), CHAINED.seen, CHAINED.both(), type(CHAINED).made(), CHAINED.plain()))
+<+T> = <T> * 2
+...
+<?Low.up = lambda self: 11 || Middle.up = lambda self: super(Middle, self).up() + 100 || Low.seen = property(lambda self: 12) || Middle.seen = property(lambda self: 13) || Middle.both = lambda self: 14 || Low.made = classmethod(lambda cls: 15) || Low.k = 16 || Middle.k = 17 || del Low.both || Middle.made = classmethod(lambda cls: 18) || CHAINED.up = lambda: 19 || High.__bases__ = (Middle2,) || CHAINED.__class__ = Middle?>""",
+    """# <a:?WIDE_ || WIDES[0]?>
+LOG.append((<a>.made, <a>.data, <a>.note, <a>.cached, <a>.twice(2), <a>.slot, <a>.get_()))
+<? || <a>.data = <int> || <a>.slot = <int> || <a>.note = 5?>
+<+T> = <T> * 2
+...
+<?vars(<a>)['made'] = 31 || vars(<a>)['data'] = 32 || vars(<a>)['note'] = 33 || vars(<a>)['cached'] = 34 || <a>.slot = 35 || <a>.inner = 36 || Wide_.data.k = 37 || Wide_.__dict__['note'].k = 38 || vars(<a>)['twice'] = lambda n: 39 || vars(<a>).pop('cached', None) || Plus.__get__ = lambda self, of, cls=None: 40 || Wide_.made = property(lambda self: 41) || vars(<a>)['get_'] = lambda: 42?>""",
+    """# <a:?ASKED || HOOKED.asked?>
+LOG.append((<a>.own, <a>.given, getattr(<a>, 'absent', 3), hasattr(<a>, 'absent'), <a>.failing))
+<+T> = <T> * 2
+...
+<?<a>.given = 51 || <a>.own = 52 || <a>.absent = 53 || Asked.__getattr__ = lambda self, name: name + '!' || Asked.given = 54 || <a>.failing = 55 || Asked.absent = None || Asked.own = 56 || Asked.table['given'] = 57 || del Asked.__getattr__
+Asked.given = Asked.failing = 2?>""",
+    """LOG.append((Planet.EARTH.mass, Planet.EARTH.value, Planet.EARTH.name, Planet.EARTH.double(), Planet('b').mass, Planet['SUN'] is Planet.SUN, [p.name for p in Planet], Planet.EARTH is HOOKED.planet))
+<+T> = <T> * HOOKED.planet.mass
+...
+<?HOOKED.planet = Planet.SUN || Planet.EARTH.mass = <int> + 7 || HOOKED.planet = Planet.EARTH || Planet.SUN.mass = 9 || HOOKED.planet = Planet['SUN']?>""",
+    """LOG.append((isinstance(LEAF, <?Animal || (int, Animal) || Leaf || LeafBase || int | Animal?>), issubclass(Leaf, Animal), isinstance(HOLDER.leaf, Sized__), callable(LEAF), isinstance(HOLDER.leaf, collections.abc.Sized), type(LEAF) is Leaf))
+<+T> = <T> * 2
+...
+<?Animal.register(Leaf) || Animal.register(LeafBase) || LEAF.__class__ = LeafBase || LEAF.__class__ = Leaf || HOLDER.leaf = Times(1) || HOLDER.leaf = Leaf() || del LeafBase.__call__ || Sized__.wanted = <int>?>""",
+    # ---------------------------------------------------------------- a large module: what a walk along its dictionaries sees to
+    """# <m:?RICH || HOOKED.net || NETS[0] || NETS[1]?>
+<+T> = <m>(<T>)
+...
+<m>.<?a.bias.data = torch.zeros(3) || a.bias = torch.nn.Parameter(torch.full((3,), 3.0)) || a = Part(3) || b.k = 9 || b.fn = HELPER2 || b.fn.__defaults__ = (6,) || b.act = torch.nn.ReLU() || b.act = None || b.__class__ = Part2 || a.forward = lambda t: t - 9 || forward = lambda t: t - 7 || extra = 5 || b.items[0] = 8 || b.set.add(9) || b.slot.v = 4 || b.pair = (1, 5) || b.table['z'] = 3?>""",
+    """# <m:?RICH || HOOKED.net || NETS[0] || NETS[1]?>
+<+T> = <m>(<T>)
+...
+<?<m>.register_forward_hook(lambda m, args, out: out * 3) || <m>.a.register_forward_pre_hook(lambda m, args: (args[0] * 3,)) || Part.forward = lambda self, t: t * 11 || Rich.scale = lambda self, t: t * 12 || <m>.scale = lambda t: t * 13 || Rich.forward.__defaults__ = (4,) || <m>.a.weight_.requires_grad_(not <m>.a.weight_.requires_grad) || <m>.double() || <m>.float() || <m>.a.training = not <m>.a.training || Part.k = 4 || del <m>.b.k || <m>.b.__dict__['late'] = 3 || NETS.reverse() || <m>.more.append(Part(5)) || <m>.more[0] = Part(6) || <m>.b.fn.__code__ = HELPER2.__code__ || <m>.b.fn.__kwdefaults__ = {'j': 6} || <m>.a._buffers['buf'] = torch.full((3,), 4.0) || <m>.b = <m>.a || <m>.a, <m>.b = <m>.b, <m>.a?>""",
+    """<+T> = PARTS[0](<T>) + PARTS[1](<T>)
+<?LOG.append(PARTS[0].k + PARTS[1].k) || PARTS[0].k += 0 || PARTS[0].items.append(<int>)
+LOG.append(sum(PARTS[1].items)) || for part_ in PARTS:
+    <+T> = part_(<T>)?>
+...
+<?PARTS[1] = PARTS[0] || PARTS.reverse() || PARTS[1].k = 8 || PARTS[0].act = PARTS[1].act || PARTS[0] = Part(4) || PARTS[1].items = PARTS[0].items || PARTS[0] = Part2(1) || PARTS[1] = Part2(2)?>""",
+    # ---------------------------------------------------------------- functions of outside, and what they are made of
+    """LOG.append((PARTIAL(1), PARTIAL.func is adding, PARTIAL.args, PARTIAL.keywords, str(HALF_.keywords)))
+<? || PARTIAL.keywords['c'] = <int> || PARTIAL.mark = <int>?>
+<+T> = PARTIAL(<T>)
+...
+PARTIAL<?.keywords['c'] = <int> + 5 || .__setstate__((adding, (6,), {}, None)) || .__setstate__((HELPER2, (), {}, None)) ||  = functools.partial(adding, 7, c=8) ||  = functools.partial(HELPER2, 9) || .keywords.clear() || .__setstate__((adding, (1, 2), {}, None)) || .mark = <int>?>""",
+    """LOG.append(<?MOD.fn(2) || MOD.fn(MOD.k) || MOD.Class().go() || MOD.table['u'] || MOD.nested(1)?>)
+<? || MOD.k = <int> || MOD.table['u'] = <int> || MOD.bump()?>
+<+T> = MOD.fn(<T>) + len(MOD.table)
+LOG.append(<?MOD.k || MOD.fn(2)?>)
+...
+MOD.<?k = <int> + 7 || k = 0 || fn = lambda t: t * 21 || Class.go = lambda self: 22 || table = {'u': 9, 'k': 3} || table['u'] = 8 || inner = lambda v: 23 || fn.__defaults__ = (24,) || Class.v = 25 || bump()?>""",
+    """LOG.append((TAKEN.note, TAKEN.__name__, TAKEN.__doc__, TAKEN.__defaults__, str(TAKEN.__kwdefaults__), TAKEN.__module__ is None, hasattr(TAKEN, 'late'), HOLDER.method.__name__, Times.apply.__qualname__, TAKEN.__closure__[0].cell_contents))
+<? || TAKEN.note = <int> || TAKEN.late = <int>?>
+<+T> = <T> * 2
+...
+TAKEN.<?note = <int> + 5 || __name__ = 'other' || __doc__ = 'new' || __defaults__ = (7,) || __kwdefaults__ = {'j': 6} || late = 1 || __closure__[0].cell_contents = <int> + 11 || __dict__.pop('late', None)?>""",
+    """<+T> = <?memoized(<int>) * <T> || known(1).t * <T> || <T> + len(known(<int>).log) || memoized(2) * <T> || <T> + (known(1) is known(1)) || <T> + (known(1) is known(2)) || known(1).put(<int>) + <T>?>
+LOG.append(<?memoized(<int>) || memoized(1) || known(2).log || str(VAR_.get()) || (DEAD() is None) || VAR_.get()?>)
+...
+<?known.cache_clear() || memoized.cache_clear() || known(1).t = torch.full((3,), 4.0) || known(2).log.append(2) || FACTOR[0] = <int> || VAR_.set(<int> + 4) || DEADLY.clear() || VAR_.set([<int>])?>""",
+    """LOG.append((VAR_.get(), DEAD() is None, LIVING() is LEAF, LIVING().v))
+<+T> = <T> * 2
+...
+<?VAR_.set(<int> + 4) || VAR_.set(True) || DEADLY.clear() || DEADLY.append(LEAF) || LEAF.v = <int> + 9 || LEAF = Leaf()?>""",
+    # ---------------------------------------------------------------- objects made here that leave, or cross a break
+    """<a:+O> = <?deque([1, <int>], maxlen=2) || deque([1, <int>], 3) || deque(maxlen=2) || defaultdict(list, u=[<int>]) || defaultdict(lambda: <int>) || defaultdict(None, u=1) || Counter('aab') || OrderedDict(u=1, w=<int>) || Stack([1, <int>]) || Defaulting(u=<int>) || frozenset({1, <int>}) || bytearray(b'ab') || TaggedTuple((1, <int>)) || Pair(<int>, [2]) || Grades({1, 2}) || SimpleNamespace(v=<int>, l=[1])?>
+<? || <a>.mark = <int> || same(<a>, <a>)?>
+<? || """ + BREAK + """ || <+float> = <T>.sum().item() || print(<int>)?>
+LOG.append(probe(<a>))
+<+T> = <T> * 2
+<? || <a>.append(9) || <a>['q'] = 9 || <a>['new'] || <a>.late = <int>?>
+STATE['made'] = <a>
+<? || return <T>, <a>, [<a>]?>
+...
+LOG.append(probe(STATE['made']))
+use(STATE['made'])
+LOG.append(probe(STATE['made']))""",
+    """<a:+F> = <?(lambda t, k=<int>, *, j=2: (t, k, j)) || functools.partial(adding, <int>, c=4) || functools.partial(functools.partial(adding, 1), b=<int>) || noted(<int>) || Times(<int>).apply || [1, <int>].append || {'u': <int>}.get || 'ab'.replace || functools.partial(Times(2).apply) || LEAF.cls_ || LEAF.stat || operator.itemgetter(0) || dict.fromkeys || torch.sin || staticmethod(HELPER2) || functools.wraps(adding)(lambda t: t * 2) || THINGS.p.put || type(LEAF).up || documented(<int>) || annotated(<int>)?>
+<? || <a>.mark = <int> || <a>.keywords['c'] = 8 || <a>.__name__ = 'mine' || <a>.__kwdefaults__['j'] = 6?>
+<? || """ + BREAK + """ || <+float> = <T>.sum().item()?>
+LOG.append(describe_(<a>))
+<+T> = <T> * 2
+STATE['made'] = <a>
+<? || return <T>, <a>?>
+...
+LOG.append(describe_(STATE['made']))""",
+    """<a:+O> = <?Slots(<T>, <int>) || SlotChild(<T>, <int>) || Leaf() || Temp(<int>) || Thing() || Counted(<T>) || Ver(<int>) || Point(<T>, <int>) || Lined(<int>) || Lined(<int>) || Watched_(<int>) || Once(<T>) || Left(<T>) || Half(<int>)?>
+<? || <a>.more = [<int>] || <a>.n = <int> || <a>.mark = <T> || <a>.own = 5
+del <a>.own || <a>.__dict__['odd key'] = 3 || vars(<a>)['up'] = <int>?>
+<? || """ + BREAK + """ || <+float> = <T>.sum().item() || STATE['twice'] = [<a>, <a>]?>
+LOG.append((type(<a>).__name__, getattr(<a>, 'n', 'no'), getattr(<a>, 'more', 'no'), [*getattr(<a>, '__dict__', ())]))
+<+T> = <T> * 2
+STATE['made'] = <a>
+<? || return <T>, <a>, [<a>]?>
+...
+LOG.append(([*getattr(STATE['made'], '__dict__', ())], type(STATE['made']).__name__, getattr(STATE['made'], 'n', 'no'), getattr(STATE['made'], 'more', 'no')))""",
+    """<a:+LI> = [1, <int>]
+<?<b:+O> = {'l': <a>, 'm': <a>} || <b:+O> = [<a>, [<a>]] || <b:+O> = (<a>, <a>) || <b:+O> = SimpleNamespace(l=<a>)
+<b>.me = <b> || <b:+O> = [<a>]
+<b>.append(<b>) || <b:+O> = {'l': <a>}
+<b>['me'] = <b> || <b:+O> = (lambda v=<a>: v) || <b:+O> = deque([<a>, <a>]) || <b:+O> = functools.partial(adding, <a>) || <b:+O> = <a>.append || <b:+O> = Pair(<a>, <a>) || <b:+O> = defaultdict(lambda: <a>, l=<a>) || <b:+O> = lambda: <a> || <b:+O> = MyError(<a>) || <b:+O> = iter(<a>) || <b:+O> = OrderedDict(l=<a>) || <b:+O> = Stack([<a>])
+<b>.of = <a> || <b:+O> = zip(<a>, <a>)?>
+<? || """ + BREAK + """ || <+float> = <T>.sum().item()?>
+<?<a>.append(<int>) || <a>[0] = <int> + 7 || <a> += [3]?>
+<+T> = <T> * len(<a>)
+STATE['l'], STATE['m'] = <a>, <b>
+<? || return <T>, <a>, <b>?>
+...
+STATE['l'].append(5)
+LOG.append(str(probe(STATE['m'])))""",
+    """<a:+D> = {'u': <int>, 'w': 2, 'z': 3}
+<b:+O> = <?<a>.keys() || <a>.items() || <a>.values() || iter(<a>) || iter(<a>.items()) || reversed(<a>) || types.MappingProxyType(<a>) || (k * 2 for k in <a>) || reversed(<a>.items())?>
+<? || <a>['k'] = 4 || <a>.pop('u') || LOG.append(len(<b>))?>
+<? || """ + BREAK + """ || <+float> = <T>.sum().item()?>
+<? || <a>['q'] = 5 || <a>['u'] = 7?>
+try:
+    LOG.append([*<b>])
+except RuntimeError as err:
+    LOG.append(str(err))
+<+T> = <T> * len(<a>)
+STATE['v'], STATE['d'] = <b>, <a>
+<? || return <T>, <b>, <a>?>""",
+    """<a:+O> = <?MyError(<int>) || KeyError(<int>) || ValueError('u', <int>) || Detailed(<int>, why='so') || OSError('gone') || StopIteration(<int>) || AttributeError('u', name='v') || ImportError('u', name='v') || SystemExit(<int>) || AssertionError()?>
+<? || <a>.note = <int> || <a>.__cause__ = KeyError(1) || <a>.args = (<int>, 2) || <a>.add_note('n') || <a>.code = 8?>
+<? || """ + BREAK + """ || try:
+    raise <a>
+except Exception as err:
+    LOG.append(err is <a>)?>
+LOG.append((type(<a>).__name__, <a>.args, str(<a>), repr(<a>), repr(<a>.__cause__), [*vars(<a>)], getattr(<a>, 'name', 'no'), getattr(<a>, 'code', 'no'), getattr(<a>, 'value', 'no')))
+<+T> = <T> * 2
+STATE['made'] = <a>
+<? || return <T>, <a>?>
+...
+LOG.append((STATE['made'].args, str(STATE['made']), [*vars(STATE['made'])], getattr(STATE['made'], 'name', 'no'), getattr(STATE['made'], 'value', 'no'), repr(STATE['made'].__cause__)))""",
+]
+
+DEFINITIONS = {
+    "Slot_": """class Slot_:
+    __slots__ = ('v',)
+    def __init__(self, v):
+        self.v = v
+""",
+    "MOD": """MOD = types.ModuleType('mod_of_the_program')
+exec('''
+k = 2
+table = {'u': 1}
+def inner(v):
+    return v + k
+def fn(t, by=3):
+    return t * k + by
+def nested(v):
+    return [inner(v) for _ in range(2)]
+def bump():
+    global k
+    k += 1
+class Class:
+    v = 5
+    def go(self):
+        return self.v + k
+''', vars(MOD))
+""",
+    "Places": """class Places:
+    klass = None
+    def __init__(self, one, other):
+        cell = one
+        def held():
+            return cell
+        def hold(v):
+            nonlocal cell
+            cell = v
+        self.held, self.hold = held, hold
+        self.fn, self.kw = (lambda v=one: v), (lambda *, v=one: v)
+        self.list, self.queue, self.dict, self.slot = [one, 9], deque([one, 9]), {'k': one, 'z': 9}, Slot_(one)
+        self.default, self.ordered = defaultdict(int, k=one), OrderedDict(k=one)
+        self.stack, self.module, self.shown = Stack([one]), types.ModuleType('m'), {'k': one}
+        self.proxy, self.deep = types.MappingProxyType(self.shown), [(1, {'k': one})]
+        space = {'k': one}
+        exec('def other():\\n    return k', space)
+        self.other, self.bearer = space['other'], SimpleNamespace(v=one)
+        self.ways = {}
+        for name in 'own list tuple dict queue named slot fn kw held part kwpart method klass default ordered stack module other proxy deep'.split():
+            self.ways[name] = [other, one]
+            self.turn(name)
+    def turn(self, name):
+        self.ways[name].reverse()
+        v = self.ways[name][0]
+        if name in ('list', 'queue', 'stack'):
+            getattr(self, name)[0] = v
+        elif name in ('dict', 'default', 'ordered'):
+            getattr(self, name)['k'] = v
+        elif name == 'tuple':
+            self.tuple = (v, 9)
+        elif name == 'named':
+            self.named = Pair(v, 9)
+        elif name == 'slot':
+            self.slot.v = v
+        elif name == 'fn':
+            self.fn.__defaults__ = (v,)
+        elif name == 'kw':
+            self.kw.__kwdefaults__ = {'v': v}
+        elif name == 'held':
+            self.hold(v)
+        elif name == 'part':
+            self.part = functools.partial(as_it_is, v)
+        elif name == 'kwpart':
+            self.kwpart = functools.partial(as_it_is, v=v)
+        elif name == 'method':
+            self.method = types.MethodType(v_of, SimpleNamespace(v=v))
+        elif name == 'klass':
+            Places.klass = v
+        elif name == 'module':
+            self.module.k = v
+        elif name == 'other':
+            self.other.__globals__['k'] = v
+        elif name == 'proxy':
+            self.shown['k'] = v
+        elif name == 'deep':
+            self.deep[0][1]['k'] = v
+        else:
+            self.own = v
+""",
+    "as_it_is": """def as_it_is(v):
+    return v
+""",
+    "v_of": """def v_of(self):
+    return self.v
+""",
+    "PLACES": "PLACES = Places(<?1, True || 0.0, -0.0 || 1, 1.0 || False, 0 || complex(0.0, 0.0), complex(0.0, -0.0) || range(0, 5, 2), range(0, 6, 2) || np.float32(1), np.float64(1) || (1, 2), (True, 2) || (0.0, 1), (-0.0, 1) || 'u', 'w' || b'u', b'w' || torch.float32, torch.float64 || frozenset({1}), frozenset({True}) || {1}, {1.0} || 2 ** 70, 2 ** 70 + 1 || ..., None || int, bool || len, abs || None, False || Num.ONE, 1 || Num.ONE, Num.TWO || slice(0, 1), slice(0, True) || float('inf'), float('-inf') || torch.Size([1]), (1,) || [1, 2], [2, 1] || {'u': 1, 'w': 2}, {'w': 2, 'u': 1} || (1, (2, 3)), (1, (2, 4)) || np.int64(1), np.int32(1) || float('nan'), 1.0?>)\n",
+    "facts_of": """def facts_of(t):
+    return (str(t.dtype), tuple(t.shape), t.stride(), t.requires_grad, isinstance(t, torch.nn.Parameter), t.is_conj(), t.is_neg(), str(t.device), t.is_contiguous())
+""",
+    "LIKE_ONES": """LIKE_ONES = dict(
+    ones=torch.ones(3), double=torch.ones(3, dtype=torch.float64), strided=torch.ones(6)[::2], longer=torch.ones(4), scalar=torch.ones(()),
+    grad=torch.ones(3, requires_grad=True), parameter=torch.nn.Parameter(torch.ones(3)), int=torch.ones(3, dtype=torch.int64),
+    turned=torch.ones(3, 3).t(), transposed=torch.ones(3, 3), conj=torch.ones(3, dtype=torch.complex64).conj(),
+    plain=torch.ones(3, dtype=torch.complex64), neg=torch._neg_view(torch.ones(3)), imag=torch.ones(3, dtype=torch.complex64).conj().imag,
+    meta=torch.ones(3, device='meta'), infer=torch.inference_mode()(torch.ones)(3))
+""",
+    "PLACED": """class Placed:
+    def __init__(self):
+        held = torch.ones(3)
+        def get():
+            return held
+        self.own, self.list, self.dict, self.slot = torch.ones(3), [torch.ones(3)], {'k': torch.ones(3)}, Slot_(torch.ones(3))
+        self.fn, self.held, self.net = (lambda t=torch.ones(3): t), get, torch.nn.Linear(3, 3)
+        self.net.weight = torch.nn.Parameter(torch.ones(3))
+        self.net.register_buffer('count', torch.ones(3))
+    def put(self, name, t):
+        if name == 'own':
+            self.own = t
+        elif name == 'list':
+            self.list[0] = t
+        elif name == 'dict':
+            self.dict['k'] = t
+        elif name == 'fn':
+            self.fn.__defaults__ = (t,)
+        elif name == 'held':
+            self.held.__closure__[0].cell_contents = t
+        elif name == 'weight':
+            self.net.weight = torch.nn.Parameter(t.detach().clone())
+        elif name == 'count':
+            self.net.count = t
+        else:
+            self.slot.v = t
+PLACED = Placed()
+""",
+    "BAGS": """class Bags:
+    def __init__(self):
+        self.list, self.stack, self.default, self.ordered = [1, 2], Stack([1, 2]), defaultdict(int, u=1, w=2), OrderedDict(u=1, w=2)
+        self.dict, self.counts, self.under = {'u': 1, 'w': 2}, Counter(u=1, w=2), {'u': 1, 'w': 2}
+        self.proxy = types.MappingProxyType(self.under)
+        self.ways = ['tuple', 'list']
+        self.put(1, 2)
+    def put(self, *items):
+        self.queue, self.bounded, self.tuple = deque(items), deque(items, 3), items
+        self.named = Pair(*items) if len(items) == 2 else Pair(7, 8)
+        self.frozen, self.set = frozenset(items), {*items}
+    def swap(self):
+        self.queue, self.bounded, self.tuple = deque([1, 2], 4), deque([1, 2]), Pair(1, 2)
+        self.named, self.frozen, self.set = (1, 2), {1, 2}, frozenset({1, 2})
+    def same(self, of):
+        return type(of)(1, 2) if isinstance(of, Pair) else type(of)([1, 2])
+    def change(self, of, **items):
+        of = self.under if of is self.proxy else of
+        for key, value in items.items():
+            of.pop(key, None)
+            if value is not None:
+                of[key] = value
+BAGS = Bags()
+""",
+    "KEY": "KEY = Times(1)\n",
+    "OBJECTS": "OBJECTS = {1: 1, (1, 2): 2, KEY: 3, LEAF: 4, torch.float32: 5, helper: 6}\n",
+    "LATER": """class Later:
+    def __init__(self):
+        def get(default):
+            try:
+                return late
+            except NameError:
+                return default
+        def ask():
+            try:
+                return late
+            except NameError as err:
+                return 'unbound'
+        def put(v):
+            nonlocal late
+            late = v
+        def drop():
+            nonlocal late
+            late = 1
+            del late
+        self.get, self.ask, self.put, self.drop = get, ask, put, drop
+        if <bool>:
+            late = <int>
+LATER = Later()
+""",
+    "Kind": """class KindMeta(type):
+    tag = property(lambda cls: 'tag')
+    def of(cls):
+        return cls.k
+class KindBase(metaclass=KindMeta):
+    k = 1
+    @staticmethod
+    def stat():
+        return 2
+class Kind(KindBase):
+    'what it is'
+    size = 3
+""",
+    "KIND": "KIND = Kind()\n",
+    "CHAINED": """class Low:
+    k = 1
+    def up(self):
+        return self.k
+    @property
+    def seen(self):
+        return self.k + 1
+    def both(self):
+        return 3
+    @classmethod
+    def made(cls):
+        return cls.k + 4
+class Middle(Low):
+    pass
+class Middle2(Low):
+    def up(self):
+        return 50
+class High(Middle):
+    def up(self):
+        return super().up() + 10
+    @property
+    def seen(self):
+        return super().seen + 10
+    def both(self):
+        return getattr(super(), 'both', lambda: 30)() + 10
+    @classmethod
+    def made(cls):
+        return super().made() + 10
+    def plain(self):
+        return super().k
+CHAINED = High()
+""",
+    "Plus": """class Plus:
+    def __init__(self, k):
+        self.k = k
+    def __get__(self, of, cls=None):
+        return self if of is None else self.k + of.inner
+class PlusData(Plus):
+    def __set__(self, of, to):
+        LOG.append('set')
+        of.inner = to
+""",
+    "Wide_": """class WideBase:
+    __slots__ = ('slot', '__dict__')
+class Wide_(WideBase):
+    data, note = PlusData(1), Plus(2)
+    def __init__(self):
+        self.slot, self.inner = 3, 4
+    made = property(lambda self: self.inner + 5)
+    @functools.cached_property
+    def cached(self):
+        return self.inner + 6
+    def add_(self, k, n):
+        return self.inner + k + n
+    twice = functools.partialmethod(add_, 7)
+    def get_(self):
+        return self.inner
+""",
+    "WIDE_": "WIDE_ = Wide_()\n",
+    "WIDES": "WIDES = [Wide_(), Wide_()]\n",
+    "Asked": """class Asked:
+    table = {'given': 1, 'failing': 2}
+    def __init__(self):
+        self.own = 3
+    @property
+    def failing(self):
+        raise AttributeError('failing')
+    @failing.setter
+    def failing(self, to):
+        Asked.table['failing'] = to
+    def __getattr__(self, name):
+        if name in Asked.table:
+            return Asked.table[name]
+        raise AttributeError(name)
+""",
+    "ASKED": "ASKED = Asked()\n",
+    "Planet": """class Planet(enum.Enum):
+    EARTH = 'a'
+    SUN = 'b'
+    def __init__(self, letter):
+        self.mass = ord(letter) - 95
+    def double(self):
+        return self.mass * 2
+""",
+    "Animal": """class Animal(abc.ABC):
+    pass
+""",
+    "Sized__": """class SizedMeta(type):
+    def __instancecheck__(cls, v):
+        return len(vars(v)) == cls.wanted
+class Sized__(metaclass=SizedMeta):
+    wanted = 1
+""",
+    "Part": """class Part(torch.nn.Module):
+    k = 2
+    def __init__(self, n):
+        super().__init__()
+        self.bias, self.weight_ = torch.nn.Parameter(torch.ones(3) * n), torch.nn.Parameter(torch.ones(3) + n)
+        self.register_buffer('buf', torch.ones(3))
+        self.fn, self.act, self.items, self.set = (lambda t, m=2, *, j=1: t * m + j), torch.nn.Tanh(), [1, 2], {1, 2}
+        self.slot, self.pair, self.table, self.k = Slot_(2), (1, 2), {'u': 1}, n
+    def forward(self, t):
+        t = self.fn(t) * self.bias + self.weight_ * self.buf + self.k + self.slot.v + self.pair[1] + len(self.table)
+        t = t + self.items[0] * 2 + (9 in self.set) + getattr(self, 'late', 4)
+        return t if self.act is None else self.act(t) * (2 if self.training else 3)
+class Part2(Part):
+    def forward(self, t):
+        return super().forward(t) - 30
+""",
+    "Rich": """class Rich(torch.nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.a, self.b, self.more = Part(n), Part(n + 1), torch.nn.ModuleList([Part(2)])
+    def scale(self, t):
+        return t * 2
+    def forward(self, t, by=1):
+        for part in self.more:
+            t = part(t)
+        return self.scale(self.a(t) + self.b(t) * by) + (3 if hasattr(self, 'extra') else 0)
+class Rich2(Rich):
+    def scale(self, t):
+        return t * 9
+""",
+    "RICH": "RICH = Rich(1)\n",
+    "PARTS": "PARTS = [Part(1), Part(2)]\n",
+    "NETS": "NETS = [Rich(1), Rich(2)]\n",
+    "adding": """def adding(a, b=1, c=2):
+    'adds'
+    return a if isinstance(a, list) else a + b * c
+""",
+    "PARTIAL": "PARTIAL = functools.partial(adding, 2, c=<int>)\n",
+    "HALF_": "HALF_ = functools.partial(PARTIAL, b=<int>)\n",
+    "TAKEN": """def taking(n):
+    def taken(t, k=1, *, j=2):
+        'takes'
+        return t * k + j + n
+    taken.note = <int>
+    return taken
+TAKEN = taking(3)
+""",
+    "FACTOR": "FACTOR = [2]\n",
+    "cached_": """def cached_(fn):  # out of sight: calls of a cache are counted
+    inner = functools.lru_cache(fn)
+    def outer(n):
+        return inner(n)
+    outer.cache_clear = inner.cache_clear
+    return outer
+""",
+    "memoized": """@cached_
+def memoized(n):
+    return n * 3
+""",
+    "known": """class Known:
+    def __init__(self, n):
+        self.t, self.log = torch.ones(3) * n, [n]
+    def put(self, n):
+        self.log.append(n)
+        return len(self.log)
+@cached_
+def known(n):
+    return Known(n)
+""",
+    "HOOKED": "HOOKED = SimpleNamespace(hook=lambda t: t * 5, asked=Asked(), planet=Planet.EARTH, net=Rich(2), other=Times(2).apply)\n",
+    "VAR_": "VAR_ = contextvars.ContextVar('var_', default=3)\n",
+    "DEADLY": "DEADLY = [Leaf()]\n",
+    "DEAD": "DEAD = weakref.ref(DEADLY[0])\n",
+    "LIVING": "LIVING = weakref.ref(LEAF)\n",
+    "TaggedTuple": """class TaggedTuple(tuple):
+    label = 1
+""",
+    "Grades": """class Grades(set):
+    label = 2
+""",
+    "probe": """def probe(made, depth=0):
+    about = [type(made).__name__]
+    for name in ('maxlen', 'mark', 'late', 'label', 'of', 'l'):
+        found = getattr(made, name, None)
+        about.append(len(found) if isinstance(found, list) else str(found))
+    about.append(hasattr(made, 'default_factory') and (made.default_factory is None or str(made.default_factory())))
+    if depth > 2:
+        return about
+    if isinstance(made, dict):
+        about += [(k, probe(v, depth + 1)) for k, v in made.items()]
+    elif isinstance(made, (set, frozenset)):
+        about += sorted(made)
+    elif isinstance(made, (list, tuple, deque, bytearray)):
+        about += [probe(v, depth + 1) if isinstance(v, (list, dict, tuple)) else str(v) for v in made]
+    elif callable(made):
+        about.append(str(made.__defaults__) if hasattr(made, '__defaults__') else type(made).__name__)
+    elif isinstance(made, BaseException):
+        about.append(str(made.args))
+    return about
+""",
+    "use": """def use(made):
+    if hasattr(made, 'append'):
+        made.append(7)
+    elif hasattr(made, 'default_factory') and made.default_factory is not None:
+        made['missing']
+    elif isinstance(made, dict):
+        made['added'] = made['absent'] if hasattr(type(made), '__missing__') else 1
+    elif isinstance(made, set):
+        made.add(8)
+    elif hasattr(made, '__dict__'):
+        made.used = 1
+""",
+    "describe_": """def describe_(fn):
+    about = [type(fn).__name__]
+    for name in ('__name__', '__qualname__', '__doc__', '__module__', '__defaults__', '__kwdefaults__', '__annotations__', 'mark', 'args', 'keywords'):
+        found = str(getattr(fn, name, None))
+        about.append(found if name != '__module__' else found.startswith('<program'))
+    about.append(sorted(getattr(fn, '__dict__', ())))
+    about.append([str(c.cell_contents) for c in getattr(fn, '__closure__', None) or ()])
+    about.append(getattr(getattr(fn, 'func', None), '__name__', None))
+    about.append(getattr(getattr(fn, '__wrapped__', None), '__name__', None))
+    return about
+""",
+    "noted": """def noted(n):
+    def inner(t, k=[1], *, j=n):
+        return t * n
+    inner.mark = n
+    return inner
+""",
+    "documented": """def documented(n):
+    def inner(t):
+        'what it does'
+        return t * n
+    return inner
+""",
+    "annotated": """def annotated(n):
+    def inner(t: int, *, k: str = 'k') -> list[int]:
+        return [t, k]
+    return inner
+""",
+    "Thing": """class Thing:
+    def __init__(self):
+        self.v, self.t, self.seen = 1, 2, [1]
+""",
+    "Lined": """class Lined:
+    __slots__ = ('n', 'empty', '__dict__', '__weakref__')
+    def __init__(self, n):
+        self.n, self.more = n, [n]
+""",
+    "Watched_": """class Watched_:
+    def __init__(self, n):
+        self.n = n
+    def __setattr__(self, name, to):
+        LOG.append('set ' + name)
+        object.__setattr__(self, name, to)
+""",
+    "Half": """class Half:
+    def __new__(cls, n):
+        made = super().__new__(cls)
+        made.n = n * 2
+        return made
+    def __init__(self, n):
+        self.more = [n]
+""",
+}
