@@ -237,6 +237,161 @@ STATE['made'] = <a>
 <? || return <T>, <a>?>
 ...
 LOG.append((STATE['made'].args, str(STATE['made']), [*vars(STATE['made'])], getattr(STATE['made'], 'name', 'no'), getattr(STATE['made'], 'value', 'no'), repr(STATE['made'].__cause__)))""",
+    # ---------------------------------------------------------------- operators of classes: who is asked, in which order
+    """# <a:?Op(1) || Op(2, False) || SubOp(3) || SubOp(4, False) || 5 || [1] || 'u' || 2.5?> <b:?Op(6) || Op(7, False) || SubOp(8) || SubOp(9, False) || SubOp(9) || 5?>
+try:
+    LOG.append(str(<?<a> + <b> || <a> - <b> || <b> + <a> || <a> < <b> || <a> == <b> || <a> != <b> || <a> >= <b> || <b> - <a> || <b> in [<a>] || max(<a>, <b>) || sum([<a>], <b>) || operator.add(<a>, <b>) || (<a>, 1) < (<b>, 2) || [<a>] == [<b>]?>))
+except TypeError as err:
+    LOG.append('no')
+<+T> = <T> * 2""",
+    """# <b:?Op(6) || Op(7, False) || SubOp(8, False) || 5 || [2]?>
+<a:+O> = <?Op(1) || Op(2, False) || SubOp(3) || SubOp(4, False) || OPS[0] || InPlace(5) || InPlace(6) || OPS[1] || (1, 2) || 'u' || 7?>
+<c:+O> = <a>
+try:
+    <a> <?+= || -= || +=?> <b>
+except TypeError as err:
+    LOG.append('no')
+LOG.append((<a> is <c>, str(<a>), str(<c>)))
+<+T> = <T> * 2""",
+    """try:
+    LOG.append(<?bool(Asks(<int>)) || len(Asks(<int>)) || (3 in Asks(<int>)) || [*Asks(2)] || [*Seq_(<int>)] || (2 in Seq_(3)) || [*reversed(Seq_(3))] || [9, 8, 7][Asks(1)] || str(Asks(<int>)) || f'{Asks(3):>4}' || f'{Asks(2)!r}' || int(Asks(<int>)) || float(Asks(<int>)) || ~Asks(<int>) || -Asks(<int>) || round(Asks(2)) || divmod(Asks(7), 2) || Asks(3)['k'] || Asks(3)[1:2] || Asks(<int>)(2, k=3) || [1, 2, 3][Asks(0):Asks(2)] || {Asks(1): 2}[Asks(1)] || (not Asks(<int>)) || next(iter(Seq_(<int>)), 'none') || dict(Asks(2)) || [*map(str, Seq_(2))] || 'ab' * Asks(2) || abs(Asks(-3)) || range(Asks(3))[-1] || isinstance(Asks(1), collections.abc.Sized) || hash(Asks(4)) || '%s' % Asks(2) || '%d' % 3 || list(zip(Seq_(2), Seq_(3))) || sorted(Seq_(3), key=lambda e: -e) || min(Seq_(3)) || tuple(Seq_(2)) || {**Asks(2)} || named(**Asks(2)) || math.floor(Asks(3)) || Asks(3) @ 2 || pow(Asks(3), 2) || chr(Asks(97)) || sum(Seq_(3))?>)
+except Exception as err:
+    LOG.append((type(err).__name__, str(err)))
+<+T> = <T> * 2""",
+    """try:
+    LOG.append(<?Wrong().__len__() || len(Wrong()) || bool(Wrong()) || str(Wrong()) || int(Wrong()) || hash(Wrong()) || [*Wrong()] || f'{Wrong()}' || [1][Wrong()] || float(Wrong()) || (1 in Wrong()) || next(Wrong()) || {Wrong(): 1} || Wrong() + 1 || Wrong()(1) || Wrong().nothing || repr(Wrong()) || -Wrong() || Wrong()[0] || len([*reversed(Wrong())]) || sorted([Wrong(), Wrong()]) || Wrong() < Wrong() || issubclass(Wrong(), int) || isinstance(1, Wrong()) || abs(Wrong()) || sum([Wrong()]) || max(Wrong(), Wrong()) || set([[]]) || {}[[]]?>)
+except Exception as err:
+    LOG.append((type(err).__name__, str(err).split(' at 0x')[0]))
+<+T> = <T> * 2""",
+    """try:
+    LOG.append(<?len(<int>) || [][1] || {}['q'] || int('x') || next(iter([])) || [].remove(3) || (1).x || deque().pop() || {}.popitem() || set().pop() || max([]) || '%d' % 'u' || [1, 2].index(5) || 'a'.index('b') || {1}.remove(2) || (1, 2).index(5) || [1] + (1,) || ord('ab') || [3, 'u'].sort() || dict([1]) || dict([(1, 2, 3)]) || float('u') || deque([1], 1).insert(0, 2) || OrderedDict().popitem() || OrderedDict(u=1).move_to_end('w') || [1, 2][:1:0] || range(1, 2, 0) || zip([1], [1, 2], strict=True).__next__() || [*zip([1], [1, 2], strict=True)] || ''.join([1]) || setattr(5, 'u', 1) || getattr(5, 'u') || Color('none') || Color['none'] || Pair(1) || Pair(1, 2).c || Ver(1).up(3) || itertools.islice([1], -1) || bytes([300]) || 5 % 0 || math.sqrt(-1) || hash([]) || frozenset().add(1) || tuple(5) || [*5] || adding() || adding(1, a=2) || kwonly() || kwonly(1, skale=2) || (lambda *, k: k)() || Ver(1) < 3 || [] < 3 || {} | [] || 'u' + 1 || torch.ones(2)[5] || torch.ones(2) @ torch.ones(3) || torch.zeros(3).view(2) || min(1, 'u') || sum(['u']) || memoryview(5) || next(5) || iter(5) || reversed(5) || enumerate(5) || map(5, [1]).__next__() || super(Child, 5) || random.choice([])?>)
+except Exception as err:
+    LOG.append((type(err).__name__, str(err).split(' at 0x')[0]))
+<+T> = <T> * 2""",
+    # ---------------------------------------------------------------- methods of containers: what they return, what they leave
+    """<a:+LI> = <?[3, 1, 2] || [3, 1, 2, 1] || items || GL || Stack([3, 1, 2, 1]) || LISTS.p || [1, True, 1.0] || [2, 1, 2]?>
+try:
+    LOG.append(<?<a>.pop() || <a>.pop(0) || <a>.pop(-2) || <a>.insert(-1, 9) || <a>.insert(99, 9) || <a>.index(1) || <a>.index(1, 2) || <a>.remove(1) || <a>.remove(8) || <a>.sort(key=lambda e: -e) || <a>.sort(reverse=True) || <a>.extend((7, 8)) || <a>.extend(e for e in [5, 6]) || <a>.__setitem__(slice(None, None, 2), [8] * len(<a>[::2])) || <a>.__setitem__(slice(1, 1), [8, 9]) || <a>.__setitem__(slice(0, 2), ()) || <a>.__delitem__(slice(None, None, 2)) || <a>.__delitem__(-1) || <a>.__imul__(2) is <a> || <a>.__iadd__((4,)) is <a> || <a>.copy() is <a> || <a>.count(1) || <a>.reverse() || <a>.clear() || <a>[-2:] || <a>[::-2] || <a>.__add__([4]) || <a>.__mul__(0) || <a>.__contains__(2) || [*<a>.__reversed__()] || <a>.__eq__((3, 1, 2)) || <a>.__lt__([3, 2]) || <a>.append([]) || <a>.index(2, -1) || sorted(<a>, reverse=True) || <a>.__getitem__(True)?>)
+except (ValueError, IndexError) as err:
+    LOG.append(str(err))
+LOG.append((type(<a>).__name__, [*<a>]))
+<+T> = <T> * 2""",
+    """<a:+Q> = <?deque([3, 1, 2]) || deque([3, 1, 2], maxlen=3) || deque([3, 1], maxlen=3) || deque([3, 1, 2], maxlen=2) || deque([], maxlen=0) || BAGS.queue || BAGS.bounded || STATE.setdefault('q', deque([1, 2], 2)) || STATE.setdefault('q', deque([1, 2], 2))?>
+try:
+    LOG.append(<?<a>.append(5) || <a>.appendleft(5) || <a>.extend([5, 6]) || <a>.extendleft([5, 6]) || <a>.rotate(1) || <a>.rotate(-1) || <a>.rotate() || <a>.pop() || <a>.popleft() || <a>.insert(1, 5) || <a>.remove(1) || <a>.index(1) || <a>.reverse() || <a>.copy().maxlen || (<a> + deque([9])).maxlen || (<a> * 2).maxlen || <a>.__iadd__([7]) is <a> || <a>.__imul__(2) is <a> || <a>.clear() || <a>.count(1) || <a>.maxlen || (<a> == [3, 1, 2]) || (<a> == deque([3, 1, 2])) || <a>[-1] || <a>.__setitem__(0, 9) || <a>.__delitem__(0) || [*reversed(<a>)] || (1 in <a>) || copy.copy(<a>).maxlen || deque(<a>).maxlen || deque(<a>, 1) == deque([2])?>)
+except (ValueError, IndexError) as err:
+    LOG.append(str(err))
+<? || """ + BREAK + """ || <a>.append(6) || <a>.appendleft(7)?>
+LOG.append((<a>.maxlen, [*<a>]))
+<+T> = <T> * 2
+STATE['q'] = <a>
+...
+<?STATE['q'].append(8) || STATE['q'] = deque([1, 2], 2) || STATE['q'] = deque([1, 2]) || STATE['q'].clear() || BAGS.swap()?>""",
+    """<a:+D> = <?{'u': 1, 'w': 2, 'z': 3} || OrderedDict(u=1, w=2, z=3) || defaultdict(int, u=1, w=2) || Counter(u=1, w=2) || Defaulting(u=1, w=2) || table || STORE || GD || DICTS.p || BAGS.default || BAGS.counts || {1: 1, 'u': 2}?>
+try:
+    LOG.append(str(<?<a>.pop('u') || <a>.pop('q', None) || <a>.pop('q') || <a>.popitem() || <a>.setdefault('q') || <a>.setdefault('u', 9) || <a>.update([('u', 8), ('q', 7)]) || <a>.update({'w': 8}, v=7) || <a>.update(<a>) || <a>.get('q') || <a>.get('q', <int>) || <a>['q'] || <a> | {'u': 9, 'v': 8} || {'v': 8, 'u': 9} | <a> || (<a>.__ior__({'v': 3}) is <a>) || <a>.__ior__([('v', 3)]) || type(<a> | {}) || <a>.copy() || type(<a>.copy()) || <a>.fromkeys('ab') || <a>.fromkeys(['u'], []) || [*reversed(<a>)] || (<a> == {'w': 2, 'u': 1, 'z': 3}) || (<a> == OrderedDict(w=2, u=1, z=3)) || <a>.keys() & {'u', 'q'} || <a>.keys() - ['u'] || sorted(<a>.keys() | ['q']) || (('u', 1) in <a>.items()) || (1 in <a>.values()) || <a>.keys().isdisjoint(['q']) || (<a>.keys() == {'u', 'w', 'z'}) || <a>.__delitem__('u') || <a>.__delitem__('q') || <a>.__contains__('u') || <a>.setdefault('u') || <a>.clear() || {**<a>} || [*zip(<a>, <a>.values())] || dict(<a>, u=5) || sorted(<a>, key=<a>.get)?>))
+except KeyError as err:
+    LOG.append(err.args)
+<?<a>['k'] = <int> || <a>['u'] = <a>.pop('u', 4) || LOG.append(len(<a>)) || <a>.update(u=3)?>
+LOG.append((type(<a>).__name__, [*<a>.items()]))
+<+T> = <T> * 2""",
+    """<a:+D> = <?OrderedDict(u=1, w=2, z=3) || STORE || OrderedDict([('u', 1), ('w', 2)])?>
+LOG.append(<?<a>.move_to_end('u') || <a>.move_to_end('w', last=False) || <a>.popitem(last=False) || <a>.popitem() || <a>.move_to_end('w', False) || (<a> == OrderedDict(w=2, u=1, z=3)) || (<a> == {'w': 2, 'u': 1, 'z': 3}) || [*reversed(<a>)] || [*reversed(<a>.items())] || <a>.popitem(False) || type(<a> | {'q': 1}).__name__ || str(<a>) || <a>.pop('u', 5)?>)
+<?<a>['u'] = 9 || <a>['q'] = 9 || del <a>['w']
+<a>['w'] = 7 || <a>.update(z=8) || <a>.move_to_end('w')?>
+LOG.append([*<a>.items()])
+<+T> = <T> * 2
+...
+<?STORE.move_to_end('w') || STORE.move_to_end('z', False) || STORE.update(u=1) || STORE.clear()
+STORE.update(u=1, w=2, z=3)?>""",
+    """<a:+D> = {<?1: 'u', True: 'w' || 0.0: 1, -0.0: 2 || True: 1, 1.0: 2 || (1, 2): 3, (True, 2.0): 4 || None: 1, 0: 2 || Num.ONE: 1, 1: 2 || LEAF: 1, KEY: 2 || frozenset({1}): 1, frozenset({True}): 2 || float('inf'): 1, float('inf'): 2 || int: 1, bool: 2 || (KEY, 1): 1, (KEY, True): 2 || b'u': 1, 'u': 2 || 1j: 1, 1: 2?>}
+<?<a>[True] = <int> || <a>[1] = <int> || <a>[0.0] = <int> || <a>[(1.0, 2)] = <int> || <a>[1] = <a>.pop(True, 5) || <a>.setdefault(True, 5) || LOG.append(<a>.get(1.0)) || LOG.append(True in <a>) || <a>.update({1.0: 4}) || LOG.append(<a>.get(KEY)) || <a> |= {1.0: 4}?>
+LOG.append([(str(k) if not hasattr(k, 'apply') and k is not LEAF else 'o', v) for k, v in <a>.items()])
+LOG.append((len(<a>), [type(k).__name__ for k in <a>], len({*<a>, 1, True}), [*{*<a>, True, 1}][:0]))
+<+T> = <T> * 2
+STATE['d'] = <a>""",
+    """<a:+S> = <?{1, 2} || {3, 1, 2} || set() || frozenset({1, 2}) || Grades({1, 2}) || BAGS.set || BAGS.frozen || STATE.setdefault('s', {1, 5})?>
+try:
+    LOG.append(<?<a>.add(5) || <a>.discard(1) || <a>.discard(9) || <a>.remove(9) || sorted(<a> | {7}) || sorted(<a> & {1, 9}) || sorted(<a> - {1}) || sorted(<a> ^ {1, 9}) || sorted(<a>.union([7], (8,))) || sorted(<a>.difference([1])) || sorted(<a>.symmetric_difference([1, 9])) || <a>.issubset([1, 2, 3]) || <a>.issuperset([1]) || <a>.isdisjoint([9]) || (<a> <= {1, 2}) || (<a> < {1, 2}) || (<a> == frozenset({1, 2})) || (<a> != {1}) || <a>.update([7], [8]) || <a>.intersection_update([1]) || <a>.difference_update([1]) || <a>.symmetric_difference_update([1, 9]) || <a>.clear() || (<a>.copy() is <a>) || type(<a> | {1}).__name__ || type(<a>.copy()).__name__ || (1.0 in <a>) || (True in <a>) || (<a> >= {True}) || len(<a>) || <a>.update(e + 6 for e in [1, 2]) || <a>.__ior__({4}) is <a> || <a>.__isub__(<a>) || <a>.__or__([1]) is NotImplemented || (<a> == [1, 2]) || sorted(<a>.intersection({1: 2})) || sorted({9} | <a>) || type({9} | <a>).__name__ || type(frozenset() | <a>).__name__ || hash(frozenset({1})) == hash(frozenset({True})) || <a>.update('ab') || [*map(type, <a>)] == [int] * len(<a>)?>)
+except (KeyError, AttributeError) as err:
+    LOG.append((type(err).__name__, str(err)))
+<? || """ + BREAK + """ || <~O> = 1?>
+LOG.append((type(<a>).__name__, sorted(map(str, <a>))))
+<+T> = <T> * 2
+STATE['s'] = <a>
+...
+<?STATE['s'] = {1, 5} || STATE['s'] = {True, 5} || STATE['s'] = frozenset({1, 5}) || STATE['s'] = {1, 2, 5} || BAGS.put(1, 5) || BAGS.put(1, 2.0)?>""",
+    """<a:+LL> = [(1, 'a'), (0, 'b'), (1, 'c'), (0, 'd')]
+try:
+    LOG.append(<?sorted(<a>, key=lambda e: e[0]) || sorted(<a>, key=lambda e: e[0], reverse=True) || sorted(<a>, reverse=True) || max(<a>, key=lambda e: e[0]) || min(<a>, key=lambda e: e[0]) || sorted(<a>, key=lambda e: heard(e)[0]) || max(<a>, key=lambda e: heard(e)[1]) || <a>.sort(key=lambda e: -e[0]) || sorted(<a>, key=lambda e: (e[0], -ord(e[1]))) || sorted([Op(2), Op(1), Op(3)])[0].n || max(Op(1), Op(2)).n || <a>.sort(key=lambda e: 1 // e[0]) || sorted([3, 'u', 1]) || min([2, 1, 3], key=lambda e: -e) || max([], default=None) || max([], default=[1]) || min('ab', 'aa') || max([1, True], key=lambda e: 0) is True || sorted([True, 1, 0, False]) || sorted([0.0, -0.0]) || [1, 2] < [1, 2, 0] || sorted({'u': 2, 'w': 1}.items(), key=operator.itemgetter(1)) || [e for e in sorted([LEAF, LEAVES[1]], key=lambda e: e.v)][0] is LEAF || sorted([2, 1], key=functools.cmp_to_key(lambda p, q: q - p)) || sorted(telling([2, 1])) || max(telling([1, 3, 2]), default=0) || bisect.bisect([1, 2, 2, 3], 2) || bisect.bisect_left([1, 2, 2, 3], 2) || heapq.nsmallest(2, [3, 1, 2]) || bisect.insort(items, 2)?>)
+except (TypeError, ZeroDivisionError, AttributeError) as err:
+    LOG.append(type(err).__name__)
+LOG.append([*<a>])
+<+T> = <T> * 2""",
+    # ---------------------------------------------------------------- iterators: how far, in which order
+    """<a:+It> = telling([1, <int>, 3])
+<b:+It> = <?telling([4, 0, 6, 7]) || telling([4]) || telling([])?>
+try:
+    LOG.append([*itertools.islice(<?zip(<a>, <b>) || zip(<b>, <a>) || zip(<a>, <b>, strict=True) || itertools.chain(<a>, <b>) || map(heard, <a>, <b>) || itertools.zip_longest(<a>, <b>) || itertools.zip_longest(<b>, <a>, fillvalue='none') || filter(None, <b>) || enumerate(<a>, <int>) || itertools.starmap(heard, zip(<a>, <b>)) || itertools.pairwise(<a>) || itertools.takewhile(lambda e: e < 3, <a>) || itertools.dropwhile(lambda e: e > 3, <b>) || itertools.filterfalse(lambda e: e > 3, <b>) || itertools.accumulate(<a>) || itertools.accumulate(<a>, lambda p, q: p * q, initial=5) || itertools.chain.from_iterable([<a>, <b>]) || itertools.islice(<b>, 1, None, 2) || itertools.cycle(<b>) || itertools.product(<a>, <b>) || itertools.permutations(<b>, 2) || itertools.combinations(<b>, 2) || itertools.repeat(<a>, 2) || zip(<a>, <a>) || (heard(p) for p in <a>) || map(heard, <a>) || itertools.chain(<b>, (e for e in <a>)) || itertools.batched(<a>, 2) || itertools.groupby(<a>) || itertools.compress(<a>, <b>) || itertools.tee(<a>)[0]?>, <?2 || 9 || 0 || 1?>)])
+except (ValueError, TypeError, AttributeError) as err:
+    LOG.append((type(err).__name__, str(err)))
+LOG.append((next(<a>, 'end'), [*<b>]))
+<+T> = <T> * 2""",
+    """LOG.append(str(<?[*itertools.count(<int>, 2)] if 0 else next(itertools.count(<int>, 2)) || [*zip(itertools.count(1, -1), 'ab')] || [*itertools.repeat('u', 2)] || [*itertools.accumulate([1, 2, 3], initial=<int>)] || [*itertools.accumulate([3, 1, 2], max)] || [*itertools.islice('abcdef', 1, 5, 2)] || [*itertools.islice('abc', None)] || [*itertools.product('ab', repeat=2)] || [*itertools.permutations('abc')][:4] || [*itertools.combinations('abc', 2)] || [*itertools.zip_longest('ab', 'a', fillvalue=<int>)] || [*enumerate('ab', start=<int>)] || functools.reduce(lambda p, q: p - q, [1, 2, 3]) || functools.reduce(lambda p, q: p - q, [], <int>) || functools.reduce(lambda p, q: [p, q], [1, 2], None) || sum([0.1] * 10) || sum([1e16, 1.0, -1e16]) || sum([True, 2]) || sum([[1], [2]], [<int>]) || sum([0.1] * 3, <int>) || sum([1, 2.5], start=<int>) || [*map(lambda *e: e, 'ab', 'abc')] || [*map(None.__class__, ())] || [*filter(lambda e: e % 2, range(5))] || any([]) || all([]) || any([0, None, 3]) || min(3, 1, 2) || [*reversed(range(1, 6, 2))] || [*zip()] || [*zip('ab')] || dict(zip('ab', range(3))) || ''.join(map(str, [1, 2])) || [*range(5, 0, -2)] || range(9)[2:7:2] || divmod(-7, 2) || pow(2, -1) || pow(7, 2, 5) || round(2.5) || round(-0.5) || round(1234, -2) || int('1_0', 0) || math.prod([2, 3], start=<int>) || [*itertools.starmap(pow, [(2, 3), (3, 2)])] || next(itertools.cycle([<int>])) || [*itertools.chain.from_iterable(['ab', [1]])] || operator.methodcaller('count', 1)([1, 1]) || operator.attrgetter('v', 'w')(LEAF) || operator.itemgetter(1, 0)('ab') || [*itertools.pairwise([1, 2, 3])] || max('ab', key=lambda e: -ord(e)) || abs(-0.0) || sorted('ba', key=str.upper)?>))
+<+T> = <T> * 2""",
+    """# <a:?COUNTING || STATE.setdefault('it', iter([1, <int>, 3, 4, 5, 6])) || KEPT_GEN || STATE.setdefault('z', zip([1, 2, 3, 4], [5, 6, 7, 8])) || STATE.setdefault('m', map(heard, [1, 2, 3, 4]))?>
+LOG.append(next(<a>, 'end'))
+<+T> = <T> * 2
+<?LOG.append(next(<a>, 'end')) || for item_ in <a>:
+    LOG.append(item_)
+    break || LOG.append([*itertools.islice(<a>, 2)]) || pass?>
+<+T> = <T> * 3
+...
+<?next(<a>, None) || pass || pass?>""",
+    """def <a:+FI>(n):
+    LOG.append('begun')
+    try:
+        got = yield n
+        LOG.append(str(got))
+        <?yield n + 1 || yield from [n + 1, n + 2] || return n || yield got || raise MyError(n) || n = yield n + 5?>
+    <?except MyError as err:
+        LOG.append('my')
+        yield err.code || except GeneratorExit:
+        LOG.append('exit')
+        raise || finally:
+        LOG.append('over') || except (KeyError, MyError):
+        return 8?>
+<b:+It> = <a>(<int>)
+<? || LOG.append(next(<b>)) || LOG.append(next(<b>))
+LOG.append(next(<b>, 'end'))?>
+<? || """ + BREAK + """?>
+try:
+    LOG.append(<?<b>.send(None) || <b>.send(<int>) || <b>.throw(MyError(3)) || <b>.throw(KeyError) || <b>.close() || next(<b>) || [*<b>] || <b>.throw(StopIteration(4)) || sum(<b>)?>)
+    LOG.append(<?next(<b>, 'end') || <b>.send(4) || <b>.close() || <b>.throw(MyError(5)) || [*<b>] || <b>.close()?>)
+except Exception as err:
+    LOG.append((type(err).__name__, str(err), repr(err.__cause__), repr(err.__context__)))
+LOG.append(next(<b>, 'end'))
+<+T> = <T> * 2""",
+    # ---------------------------------------------------------------- the order in which parts are evaluated
+    """LOG.append(str(<?[heard(1), heard(2)][heard(0)] || {heard(1): heard(2), heard(3): heard(4)} || adding(heard(1), c=heard(2), b=heard(3)) || adding(*[heard(1)], **{'b': heard(2)}) || (heard(1) < heard(2) < heard(0) < heard(9)) || (heard(0) or heard(2) or heard(3)) || (heard(1) and heard(0) and heard(3)) || (heard(1) if heard(0) else heard(3)) || f'{heard(1)}{heard(2)!r}' || heard(heard)(heard(3)) || (heard(1), *[heard(2)], heard(3)) || {**{heard(1): 2}, heard(1): heard(3)} || [heard(e) for e in [heard(1), 2] if heard(e)] || heard([1, 2, 3])[heard(0):heard(2)] || (lambda p=heard(1), *, q=heard(2): p + q)() || (kept_ := heard(1)) + heard(kept_) || heard(2) ** heard(1) ** heard(2) || (not heard(0)) || -heard(1) + heard(2) || (heard(1) in [heard(2), heard(1)]) || {heard(1), heard(1)} || [*map(heard, [1, 2])] or heard(3) || heard(<T>).shape[heard(0)] || (heard(3) != heard(3) != heard(4)) || named(**{'z': heard(1)}, y=heard(2), **{'x': heard(3)}) || slice(heard(1), heard(2)) || [p + q for p in [heard(1), 2] for q in [heard(3)]] || (heard(0) or None) || ([] or heard({})) || (heard('') and 5)?>))
+<+T> = <T> * 2""",
+    """<a:+D> = {'u': [1, 2], 'w': SimpleNamespace(v=<int>, l=[3])}
+try:
+    <?heard(<a>)[heard('u')][heard(0)] += heard(5) || heard(<a>['w']).v += heard(3) || <a>[heard('q')] = heard(1) || <a>[heard('u')], <a>[heard('w')] = heard(1), heard(2) || <a>['u'][heard(0)], *<a>['u'][heard(1):] = heard([7, 8, 9]) || del <a>[heard('u')], <a>[heard('q')] || <a>[heard('q')] += heard(1) || heard(<a>['w']).l += heard([4]) || heard(<a>['w']).q += heard(4) || <a>['u'][heard(5)] = heard(3) || <a>['u'][heard(0)] = 1 // (heard(0)) || for <a>['u'][heard(0)] in [heard(4), heard(5)]:
+        LOG.append(<a>['u'][0]) || with Ctx('p') as <a>['p'], Ctx('q') as <a>[heard('q')]:
+        LOG.append('in') || <a>['u'] += <a>['u'] || <a>['p'] = <a>['q'] = heard([]) || (<a>['p'], <a>['q']), <a>['r'] = heard([1, 2]), 3 || <a>['u'][:] = (heard(e) for e in <a>['u']) || assert heard(0), heard('why') || heard(<a>['w']).l[heard(0)] -= heard(1) || <a>['u'][1:1] = heard((5, 6)) || <a> |= heard({'u': 3}) || heard(<a>['u'])[heard(-1)] *= heard(3)?>
+except (KeyError, AttributeError, ZeroDivisionError, IndexError, AssertionError) as err:
+    LOG.append((type(err).__name__, str(err)))
+LOG.append(str(<a>))
+<+T> = <T> * 2""",
+    # ---------------------------------------------------------------- calls: arguments, defaults, what stars take
+    """# <k:?{'b': 5} || {'b': 5, 'c': 6} || OrderedDict(c=6, b=5) || Asks(1) || {} || Defaulting(b=7) || types.MappingProxyType({'b': 8}) || ChainMap({'c': 1}, {'b': 2})?>
+try:
+    LOG.append(str(<?adding(2, **<k>) || takes_all(1, 2, 3, k=4, **<k>) || takes_all(*[1], *(2, 3), z=1, **<k>) || takes_all(*iter([1, 2]), **<k>) || (lambda *p, **o: (p, o))(*'ab', **<k>) || (lambda p, /, **o: (p, o))(1, p=2, **<k>) || takes_all(**<k>) || functools.partial(adding, 1, **<k>)(c=9) || functools.partial(takes_all, 1, k=2)(5, k=3, **<k>) || dict(<k>, q=1) || (lambda p, q=[], *, k=None: (p, q, k))(1) || keeps(1) || (keeps(2), keeps(3)) || adding(1, *[2], c=3) || adding(*(1, 2, 3)) || takes_all(k=None) || takes_all(*()) || (lambda *, b=1, c: (b, c))(c=3, **{}) || type('u', (), {}) and 1 || adding(1, b=5, **<k>) || Point(<T>, **{'n': 3}).n || Pair(**{'b': 1, 'a': 2}) || (lambda self, cls: (self, cls))(self=1, cls=2) || print(*'ab', **{'sep': '-'})?>))
+except TypeError as err:
+    LOG.append('no')
+<+T> = <T> * 2
+<?LOG.append(keeps(<int>)) || pass?>""",
 ]
 
 DEFINITIONS = {
@@ -689,5 +844,139 @@ def known(n):
         return made
     def __init__(self, n):
         self.more = [n]
+""",
+    "Op": """class Op:
+    def __init__(self, n, answers=True):
+        self.n, self.answers = n, answers
+    def told(self, name, other):
+        LOG.append((name, self.n))
+        return (name, self.n, getattr(other, 'n', other)) if self.answers else NotImplemented
+    def __add__(self, other):
+        return self.told('add', other)
+    def __radd__(self, other):
+        return self.told('radd', other)
+    def __sub__(self, other):
+        return self.told('sub', other)
+    def __lt__(self, other):
+        return self.n < other.n if isinstance(other, Op) and self.answers else self.told('lt', other)
+    def __gt__(self, other):
+        return self.told('gt', other)
+    def __eq__(self, other):
+        return self.told('eq', other)
+    def __le__(self, other):
+        return self.told('le', other)
+    def __str__(self):
+        return f'op {self.n}'
+    __repr__, __hash__ = __str__, object.__hash__
+class SubOp(Op):
+    def __radd__(self, other):
+        return self.told('sub radd', other)
+    def __rsub__(self, other):
+        return self.told('rsub', other)
+    def __ge__(self, other):
+        return self.told('ge', other)
+    def __ne__(self, other):
+        return self.told('ne', other)
+class InPlace(Op):
+    def __iadd__(self, other):
+        LOG.append('iadd')
+        self.n += 1
+        return self if self.n % 2 else NotImplemented
+    def __isub__(self, other):
+        return other
+""",
+    "OPS": "OPS = [Op(11), InPlace(12)]\n",
+    "Asks": """class Asks:
+    def __init__(self, n):
+        self.n = n
+    def __bool__(self):
+        return self.n > 1
+    def __len__(self):
+        return self.n
+    def __contains__(self, e):
+        return e
+    def __iter__(self):
+        return iter([('b', self.n), ('c', 2)])
+    def keys(self):
+        LOG.append('keys')
+        return ['c', 'b']
+    def __getitem__(self, key):
+        LOG.append(('item', str(key)))
+        return self.n
+    def __index__(self):
+        return self.n
+    def __str__(self):
+        return f'asks {self.n}'
+    def __repr__(self):
+        return f'Asks({self.n})'
+    def __format__(self, spec):
+        return f'<{spec}>'
+    def __int__(self):
+        return self.n + 10
+    def __float__(self):
+        return self.n + 0.5
+    def __invert__(self):
+        return -self.n
+    def __neg__(self):
+        return self.n + 20
+    def __round__(self, digits=None):
+        return (self.n, digits)
+    def __divmod__(self, other):
+        return self.n, other
+    def __call__(self, *p, **o):
+        return self.n, p, o
+    def __abs__(self):
+        return self.n + 30
+    def __floor__(self):
+        return self.n + 40
+    def __matmul__(self, other):
+        return self.n + other
+    def __pow__(self, other, mod=None):
+        return self.n, other, mod
+    def __hash__(self):
+        return 5
+    def __eq__(self, other):
+        return isinstance(other, Asks)
+""",
+    "Seq_": """class Seq_:
+    def __init__(self, n):
+        self.n = n
+    def __getitem__(self, i):
+        LOG.append(i)
+        if not 0 <= i < self.n:
+            raise IndexError(i)
+        return i * 2
+    def __len__(self):
+        return self.n
+""",
+    "Wrong": """class Wrong:
+    def __len__(self):
+        return -1
+    def __str__(self):
+        return 5
+    def __int__(self):
+        return 'u'
+    def __bool__(self):
+        return 1
+    def __iter__(self):
+        return 5
+    def __next__(self):
+        raise StopIteration('why')
+    __repr__ = __index__ = __float__ = __add__ = __neg__ = __str__
+    __format__ = lambda self, spec: 3
+    __eq__ = lambda self, other: NotImplemented
+    __hash__ = __contains__ = __call__ = __reversed__ = None
+""",
+    "COUNTING": "COUNTING = itertools.count(<int>, 2)\n",
+    "KEPT_GEN": "KEPT_GEN = (e * 2 for e in [1, 2, 3, 4, 5, 6, 7])\n",
+    "takes_all": """def takes_all(*p, k=1, **o):
+    p += (9,)
+    o['own'] = k
+    return p, k, o
+""",
+    "keeps": """def keeps(n, seen=[], *, by={}):
+    seen.append(n)
+    by[n] = len(by)
+    return [*seen], dict(by)
 """,
 }
