@@ -392,6 +392,281 @@ except TypeError as err:
     LOG.append('no')
 <+T> = <T> * 2
 <?LOG.append(keeps(<int>)) || pass?>""",
+    # ---------------------------------------------------------------- writes to objects of outside: what is replayed, in which order, past which methods
+    """# <a:?OUT.list || OUT.stack || OUT.traced?>
+<?<a>.append(<int>) || <a>.extend([<T>, 2]) || <a>.insert(0, [<int>]) || <a>[0] = <int> + 7 || <a>[:] = [<int>] || <a>.clear() || <a>.pop() || <a>.reverse() || <a> += [3] || <a>.sort() || <a>.remove(1) || del <a>[1:] || <a>[5:] = <a> || LOG.append(len(<a>))
+<a>.append(1) || <a>.append(<a>)?>
+<? || LOG.append(len(<a>)) || """ + BREAK + """ || <a>.append(4) || LOG.append(OUT.more is <a>)?>
+<+T> = <T> * 2
+LOG.append(str(<a>[:1]))
+...
+OUT.<?swap() || list.append(8) || reset() || stack.clear() || more = OUT.list || more = OUT.traced?>""",
+    """# <a:?OUT.dict || OUT.ordered || OUT.default || OUT.tdict || OUT.counts || OUT.missing?>
+<?<a>['k'] = <int> || <a>['u'] = <T> || <a>.pop('u', None)
+<a>['u'] = <int> || <a>.update(w=5, q=<int>) || <a>.clear() || <a>.setdefault('q', [])
+<a>['q'] = [<int>] || del <a>['w'] || <a>.popitem() || <a>['new'] = <a>['absent'] if hasattr(type(<a>), '__missing__') else 5 || <a> |= {'u': 3, 'r': 4} || <a>['me'] = <a> || <a>['u'] = <a>['w'] = <a>['q'] = 9 || <a>['z'] = 1
+del <a>['z'] || <a>.update({}) || <a>['w'] = <a>.pop('u')?>
+<? || LOG.append(len(<a>)) || """ + BREAK + """ || <a>['r'] = [4] || LOG.append(<a>.get('k'))?>
+<+T> = <T> * 2
+LOG.append([*<a>])
+<? || OUT.default.default_factory = <?list || None || lambda: <int>?>?>
+...
+<?OUT.reset() || <a>['q'] = 8 || <a>.pop('u', None) || LOG.append(str(OUT.default.default_factory)[:12])
+OUT.default['fresh'] || LOG.append(OUT.default['fresh2'])?>""",
+    """# <a:?OUT.thing || OUT.lined || OUT.temp || OUT.watched || OUT.fields || OUT.wide || OUT.module?>
+<?<a>.n = <int> || <a>.n = <T> || <a>.deg = <int> + 8 || <a>.size = <int> || <a>.data = <int> || <a>.z, <a>.n = 1, 2 || <a>.__dict__['n'] = 5 || <a>.__dict__['data'] = 6 || vars(<a>).update(q=<int>, n=3) || setattr(<a>, 'odd name', <int>) || <a>.n = <a> || object.__setattr__(<a>, 'n', 8) || <a>.note = 7 || <a>.b = 1
+<a>.c = 2
+del <a>.b
+<a>.b = 3 || <a>.l = [<int>]
+OUT.list.append(<a>.l) || <a>.n = <int>
+<a>.n = 4 || <a>.fn = lambda t: t * <int> || <a>.n = OUT.thing || <a>.x, <a>.y = <T>, <T> + 1?>
+<? || """ + BREAK + """ || LOG.append(getattr(<a>, 'n', 'none') is None) || <a>.after = 5 || LOG.append([*vars(<a>)])?>
+<+T> = <T> * 2
+<?LOG.append(hasattr(<a>, 'n')) || LOG.append(str(getattr(<a>, 'n', 5))[:3])?>
+...
+<?LOG.append([*vars(<a>)]) || OUT.reset() || vars(<a>).pop('n', None) || vars(<a>)['n'] = 11?>""",
+    """LOG.append(str(OUT.thing.seen))
+<?OUT.list.append(<int>)
+OUT.dict['k'] = OUT.list
+OUT.thing.v = OUT.dict || OUT.thing.seen = OUT.list = [<int>]
+OUT.list.append(OUT.thing.seen) || kept_ = [<int>]
+OUT.dict['a'], OUT.thing.v = kept_, kept_
+kept_.append(5) || OUT.list.append(OUT)
+OUT.thing.v = OUT.list || OUT.thing, OUT.lined = OUT.lined, OUT.thing
+OUT.lined.n = <int> || kept_ = SimpleNamespace(v=<int>)
+kept_.me = kept_
+OUT.dict['k'] = OUT.list[0] = kept_ || OUT.thing.v = Leaf()
+OUT.thing.v.w = <T>
+OUT.thing.v.own = OUT.thing || kept_ = OUT.dict.pop('u')
+OUT.thing.v = kept_, OUT.dict || OUT.set.add(<int>)
+OUT.list[0] = OUT.set || OUT.queue.append(<int>)
+OUT.queue.append(OUT.dict) || OUT.dict.clear()
+OUT.list.clear()
+OUT.dict['l'] = OUT.list || OUT.thing.v = OUT.default['fresh']
+OUT.thing.v.append(<int>) if OUT.thing.v == [] else None || OUT.list[:] = OUT.list[::-1]
+OUT.stack[:] = OUT.list || OUT.thing.seen += OUT.thing.seen
+OUT.list = OUT.thing.seen || OUT.fill = lambda v, into=OUT.list: into.append(v)
+OUT.fill(<int>)?>
+<? || """ + BREAK + """ || <+float> = <T>.sum().item()?>
+<+T> = <T> * 2
+LOG.append(str(OUT.thing.seen))
+...
+<?OUT.list.append(3) || OUT.reset() || pass?>""",
+    """global NEW_, LIMITS
+<?NEW_ = <int> || NEW_ = <T> || NEW_ = 1
+del NEW_ || LIMITS = {'low': <int>} || NEW_ = lambda v: v + GN
+LOG.append(NEW_(<int>)) || LIMITS['low'] = <int>
+NEW_ = LIMITS || def NEW_(v, k=[]):
+    k.append(v)
+    return k
+LOG.append(str(NEW_(<int>))) || NEW_ = GL
+GL = [<int>] || GN = GT = <int> || for NEW_ in range(3):
+    pass || MOD.k = <int>
+NEW_ = MOD.fn(2) || LIMITS |= {'top': <int>} || MOD.late = <int>
+MOD.k += 1 || del MOD.inner
+MOD.inner = abs || import math as NEW_ || with Ctx('g') as NEW_:
+    LOG.append('in')?>
+<? || """ + BREAK + """ || <+float> = <T>.sum().item()?>
+try:
+    LOG.append(str(NEW_)[:9])
+except NameError as err:
+    LOG.append('none')
+LOG.append((len(LIMITS), MOD.k))
+<+T> = <T> * 2
+...
+<?globals().pop('NEW_', None) || globals()['NEW_'] = <int> || LIMITS['low'] = 7 || MOD.k = 3 || pass?>""",
+    """<?TAKEN.note = <int> || TAKEN.late = [<int>] || TAKEN.__doc__ = 'new' || TAKEN.__name__ = 'new' || TAKEN.__dict__['odd'] = 3 || PARTIAL.mark = <int> || vars(PARTIAL)['mark'] = 4 || PARAM.mark = <int> || TAKEN.__closure__[0].cell_contents = <int> + 3 || KNOWN_ERROR.code = <int> || KNOWN_ERROR.args = (<int>,) || KNOWN_ERROR.__cause__ = KeyError(1) || del TAKEN.note
+TAKEN.note = 8 || LATER.put(<int> + 8) || LATER.drop() || TAKEN.note += 0 || KNOWN_ERROR.late = [<int>] || LATER.put([<T>, <int>])?>
+<? || """ + BREAK + """ || <+float> = <T>.sum().item()?>
+LOG.append((TAKEN.note, TAKEN.__doc__, TAKEN.__name__, getattr(PARAM, 'mark', 'no'), TAKEN(1), KNOWN_ERROR.code, getattr(PARTIAL, 'mark', 'no'), str(LATER.get(4))))
+<+T> = <T> * 2
+...
+<?TAKEN.note = 5 || LATER.put(3) || LATER.drop() || KNOWN_ERROR.code = 4 || pass || PARAM.mark = 1?>""",
+    # ---------------------------------------------------------------- objects of the program's own ways, made and looked at here
+    """<a:+O> = <?Asked() || Wide_() || Fields(<int>) || Temp(<int>) || Proxy(Leaf()) || Watched(<T>) || Lined(<int>) || Once(<T>) || Leaf() || SimpleNamespace(own=1) || Cell_(<T>) || Borg(<int>)?>
+try:
+    LOG.append(str(<?<a>.given || <a>.failing || <a>.absent || <a>.own || <a>.made || <a>.cached + <a>.cached || <a>.note || <a>.data || <a>.twice(1) || <a>.size || <a>.deg || <a>.__class__.__name__ || <a>.__doc__ || <a>.secret || <a>.__dict__.get('own') || type(<a>).__mro__[1].__name__ || <a>.empty || <a>.value.sum() > 0 || hasattr(<a>, 'failing') || getattr(<a>, 'absent', <int>) || dir and <a>.__module__[:2] || <a>.n || isinstance(<a>, Asked) || <a>.__init__.__name__ || <a>.v || vars(<a>).keys() >= {'own'} || <a>.up.__self__ is <a> || <a>.up.__func__ is Leaf.up || <a>.up == <a>.up || (<a> == <a>, <a> != <a>) || <a> in [1, <a>] || <a>.__eq__(3) is NotImplemented || <a>.stat is Leaf.stat || <a>.cls_.__self__.__name__ || getattr(<a>, 'scaled_').sum() > 0 || <a>.k || bool(<a>) || <a>.__hash__ is None?>))
+except AttributeError as err:
+    LOG.append((str(err), err.name, err.obj is <a>))
+<?<a>.given = 4 || <a>.own = 5 || <a>.data = 6 || <a>.cached = 7 || <a>.size = <int> || <a>.deg = 12 || del <a>.own || <a>.__dict__ = {'own': 8, 'inner': 9} || <a>.__class__ = LeafBase || <a>.up = abs || <a>.note = 3 || del <a>.absent || <a>.failing = 9 || object.__delattr__(<a>, 'own') || <a>.__dict__.clear()?>
+LOG.append(str([getattr(<a>, name, 'no') for name in ('given', 'own', 'data', 'inner', 'size', 'deg', 'note', 'failing', 'w')]))
+<+T> = <T> * 2""",
+    # ---------------------------------------------------------------- output: when, in which order, with what
+    """<?print(<int>, 'u', sep='-') || print('u', end='') || print() || print(*[1, 'u', None, 2.5], sep='') || print([1, {'u': (2,)}], {3}) || print('at', end=';', flush=True) || print(f'{<float>:.1f}', <bool>) || print(<LI>) || print(Asks(3)) || print('u\\n', 'w') || print(None, sep=None, end=None) || print(torch.float32, <T>.shape) || print(1, file=None) || noisy(<int>) || print(print('in')) || [print(e) for e in [1, 2]] || print(-0.0, 1e20, 1j) || print(LIMITS) || print(items) || items.append(9)
+print(items)
+items.pop()?>
+<? || OUT.list.append(<int>) || LOG.append('between') || """ + BREAK + """ || GL.append(3)?>
+<+T> = <T> * 2
+<?print('then', <int>) || if <T>.sum() > <float>:
+    print('more') || try:
+    print('last', 1 // 0)
+except ZeroDivisionError:
+    print('caught') || for e in [1, 2]:
+    print(e, <T>.dim())?>""",
+    """out_ = io_.StringIO()
+with contextlib.redirect_stdout(out_):
+    print('inside', <int>)
+    <? || """ + BREAK + """ || <+T> = <T> * 3?>
+    print('again')
+print('outside')
+LOG.append(out_.getvalue())
+<+T> = <T> * 2""",
+    # ---------------------------------------------------------------- errors: what is raised, seen, kept, let go
+    """def <a:+F>(t):
+    <?try:
+        return t + 1
+    finally:
+        LOG.append('finally') || try:
+        raise KeyError(1)
+    except KeyError:
+        return t * 2
+    finally:
+        LOG.append('over') || try:
+        return t
+    finally:
+        return t * 3 || for i in range(3):
+        try:
+            if i == 1:
+                continue
+            if i == 2:
+                break
+        finally:
+            LOG.append(i) || while True:
+        try:
+            return t
+        finally:
+            break || try:
+        raise MyError(1)
+    except MyError as err:
+        kept = err
+    try:
+        err
+    except UnboundLocalError:
+        LOG.append('unbound')
+    LOG.append(str(kept)) || with Ctx('a'), Ctx('b', swallow=True):
+        raise KeyError(2)
+    LOG.append('swallowed') || with Ctx('a', swallow=True):
+        with Ctx('b'):
+            raise KeyError(3) || try:
+        try:
+            raise KeyError(1)
+        finally:
+            raise MyError(2)
+    except MyError as err:
+        LOG.append(repr(err.__context__)) || try:
+        raise MyError(1) from None
+    except MyError as err:
+        LOG.append((err.__suppress_context__, repr(err.__cause__))) || try:
+        raise KeyError
+    except (TypeError, KeyError) as err:
+        LOG.append((err.args, err.__traceback__ is None)) || try:
+        raise KeyError(1)
+    except LookupError as err:
+        try:
+            raise
+        except KeyError as again:
+            LOG.append(again is err) || try:
+        assert not t.dim(), ('why', 2)
+    except AssertionError as err:
+        LOG.append(err.args) || try:
+        t.nothing
+    except AttributeError as err:
+        LOG.append(str(err)) || try:
+        pass
+    except KeyError:
+        LOG.append('never')
+    else:
+        LOG.append('else')
+    finally:
+        LOG.append('last') || with Exits() as e:
+        raise e?>
+    return t * 5
+<+T> = <a>(<T>)
+<? || <+T> = <a>(<T>)?>""",
+    """try:
+    <?raise KNOWN_ERROR || raise KNOWN_ERROR from KeyError(2) || raise MyError || raise Detailed(1, why='w') || raise type('u', (ValueError,), {})(1) || raise 5 || raise KeyError(1) from 5 || with contextlib.suppress(KeyError) as s_:
+        {}['u']
+    LOG.append(s_) || with Ctx2_() as c_:
+        1 // 0 || with 5:
+        pass || with forgiving():
+        raise MyError(<int>) || with managed(2) as m_:
+        raise MyError(m_) || with contextlib.ExitStack() as stack_:
+        stack_.callback(LOG.append, 'called')
+        stack_.enter_context(Ctx('s'))
+        raise KeyError(<int>) || raise next(e for e in [MyError(4)]) || raise StopIteration(3) || raise SystemError || picky(99) || retry(99).__next__() || linked(1) || again(99) || raise BaseException(1) || raise GeneratorExit || raise (KeyError, 5)?>
+except (Exception, GeneratorExit) as err:
+    LOG.append((type(err).__name__, err.args, repr(err.__cause__), repr(err.__context__), err.__suppress_context__, isinstance(err, ValueError), err is KNOWN_ERROR))
+except BaseException as err:
+    LOG.append('base')
+<? || LOG.append(repr(sys.exc_info()[1]))?>
+<+T> = <T> * 2""",
+    # ---------------------------------------------------------------- a break in the midst of something
+    """LOG.append(str(<?[1, broken(2), 3] || adding(1, broken(2), 3) || {'u': broken(1), 'w': 2} || f'{broken(1)}-{2}' || (broken(0) or 5) || (broken(1) and 6) || (7 if broken(0) else 8) || [4, 5][broken(1)] || takes_all(1, *broken([2]), k=3, **{'z': 4}) || takes_all(broken(1), k=broken(2)) || LEAF.up(broken(2)) || broken(LEAF).up(3) || (1 < broken(2) < 3) || (lambda v=broken(3): v)() || [broken(e) for e in [1, 2]] || {broken(e): 1 for e in [1, 2]} || sum(broken(e) for e in [1, 2]) || [*broken([1, 2]), 3] || {**broken({'u': 1}), 'w': 2} || 'ab'.join(broken(['u', 'w'])) || (broken(1), broken(2)) || not broken(1) || -broken(2) + 3 || Pair(broken(1), 2)._replace(b=broken(3)) || [1, 2, 3][broken(1):] || (kept_ := broken(4)) + kept_ || len(broken([1])) + len([2]) || max(1, broken(3)) || Leaf().up(broken(2)) || functools.partial(adding, broken(1))(2) || super(Child, Child(1, x)).describe()[broken(0):3] || print(broken(1)) || isinstance(broken(1), int) || getattr(LEAF, broken('v')) || next(iter(broken([5]))) || [*map(broken, [1, 2])] || sorted([2, 1], key=broken) || (await_ if broken(0) else 3) || (1 if broken(None) is None else 2) || torch.add(x, broken(2)).dim()?>))
+<+T> = <T> * 2""",
+    """<a:+D> = {'u': [1, 2], 'w': Leaf()}
+<?<a>['u'][broken(0)] += 3 || <a>['w'].v = broken(4) || <a>[broken('q')] = <T> || <a>['u'][0], b_ = broken([1, 2])
+LOG.append(b_) || del <a>[broken('u')] || for e_ in broken([1, 2]):
+    LOG.append(e_) || with broken(Ctx('b')) as c_:
+    LOG.append(c_) || with Ctx('c'), broken(Ctx('d')):
+    <+T> = <T> * 3 || if broken(1) and broken(0):
+    LOG.append('both')
+else:
+    LOG.append('else') || while broken(len(<a>)) > 1:
+    <a>.popitem() || try:
+    broken(1) // 0
+except ZeroDivisionError as err:
+    LOG.append(str(err)) || try:
+    LOG.append('try')
+finally:
+    LOG.append(broken(1)) || def in_(v=broken(2), *, w=broken(3)):
+    return v, w
+LOG.append(in_()) || match broken([1, {'k': 2}]):
+    case [1, {'k': v_}]:
+        LOG.append(v_) || p_, *q_ = broken([1, 2, 3])
+LOG.append(q_) || assert broken(1), 'why' || <a>['w'].own += broken(3) || g_ = (broken(e) for e in [1, 2])
+LOG.append(next(g_))
+""" + BREAK + """
+LOG.append([*g_]) || LOG.append([v_ * broken(2) for v_ in [1, 2] if broken(v_) > 1]) || try:
+    raise broken(MyError(2))
+except MyError as err:
+    LOG.append(err.code) || with Ctx('r', swallow=True):
+    raise broken(KeyError(1)) || for e_ in [1, 2]:
+    if broken(e_) == 2:
+        break
+else:
+    LOG.append('not reached') || k_ = lambda: <a>
+""" + BREAK + """
+<a> = {'u': 5}
+LOG.append(k_()) || with torch.no_grad():
+    <+T> = y * broken(2)
+    LOG.append(torch.is_grad_enabled()) || try:
+    with Ctx('i'):
+        broken(1)
+        raise MyError(broken(3))
+except MyError as err:
+    LOG.append(err.args) || <a>['u'] += broken([3])?>
+LOG.append(str([*<a>]))
+<+T> = <T> * 2""",
+    """v1_, v2_, v3_, v4_, v5_, v6_, v7_, v8_, v9_ = range(9)
+<? || def in_(k):
+    nonlocal v1_
+    v1_ += k
+    return v1_ + v9_ || in_ = lambda k: v2_ + k || del v3_?>
+<?""" + BREAK + """ || <+float> = <T>.sum().item() || for v4_ in range(2):
+    """ + BREAK + """ || print(v5_) || with Ctx('m'):
+    """ + BREAK + """
+    v6_ += 1?>
+w1_, w2_, w3_, w4_, w5_, w6_, w7_, w8_ = v9_, v8_, v7_, v6_, v5_, v4_, v2_, v1_
+<? || v1_, v2_ = v2_, v1_ || w1_ += w2_ || LOG.append(in_(2) if 'in_' in [*[]] else 0)?>
+<? || """ + BREAK + """?>
+try:
+    LOG.append(v3_)
+except UnboundLocalError as err:
+    LOG.append('unbound')
+LOG.append((v1_, v2_, v4_, v5_, v6_, v7_, v8_, v9_, w1_, w2_, w3_, w4_, w5_, w6_, w7_, w8_))
+<+T> = <T> * w1_""",
+    """<+T> = <?Brk(<int>).one(<T>) || Brk(<int>).two(<T>, 1, k=2, z=3) || Brk(<int>).three(<T>) || Brk.four(<T>) || Brk(<int>).five(<T>) || BRK.one(<T>) || BRK.three(<T>) || BRK.two(<T>, *[4], z=5) || Brk(<int>)(<T>) || Brk(<int>).six(<T>) || Brk(2).seven(<T>) || BRK.six(<T>)?>
+LOG.append(str(vars(BRK)))""",
 ]
 
 DEFINITIONS = {
@@ -979,4 +1254,94 @@ class InPlace(Op):
     by[n] = len(by)
     return [*seen], dict(by)
 """,
+    "OUT": """class Out:
+    def __init__(self):
+        self.reset()
+    def reset(self):
+        self.list, self.stack, self.traced, self.more = [1, 2], Stack([1, 2]), Traced([1, 2]), None
+        self.dict, self.ordered, self.default = {'u': 1, 'w': 2}, OrderedDict(u=1, w=2), defaultdict(list, u=1, w=2)
+        self.tdict, self.counts, self.missing = TracedDict(u=1, w=2), Counter(u=1, w=2), Defaulting(u=1, w=2)
+        self.thing, self.lined, self.temp, self.watched = SimpleNamespace(n=1, v=2, seen=[1]), Lined(1), Temp(1), Watched_(1)
+        self.fields, self.wide, self.module = Fields(1), Wide_(), torch.nn.ReLU()
+        self.set, self.queue = {1, 2}, deque([1, 2], 2)
+    def swap(self):
+        self.list, self.stack = self.stack, self.list
+OUT = Out()
+""",
+    "KNOWN_ERROR": "KNOWN_ERROR = MyError(3)\n",
+    "io_": "import io as io_\n",
+    "Ctx2_": """class Ctx2_:
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, error, trace):
+        LOG.append((kind.__name__, str(error), type(error) is kind, trace is None))
+        raise MyError(5)
+""",
+    "Exits": """class Exits(Exception):
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, error, trace):
+        LOG.append((kind is Exits, error is self, trace is not None))
+        return [0]
+""",
+    "broken": """def broken(v):
+    torch._dynamo.graph_break()
+    return v
+""",
+    "Brk": """class BrkBase:
+    def three(self, t, k=1):
+        torch._dynamo.graph_break()
+        return t * k + self.n
+    @classmethod
+    def four(cls, t):
+        torch._dynamo.graph_break()
+        return t + len(cls.__name__)
+class Brk(BrkBase):
+    def __init__(self, n):
+        torch._dynamo.graph_break()
+        self.n = n
+    def one(self, t):
+        torch._dynamo.graph_break()
+        self.late = t
+        return t + self.n
+    def two(self, t, *rest, k=0, **named):
+        torch._dynamo.graph_break()
+        named['own'] = k
+        return t + len(rest) + sum(named.values())
+    def three(self, t):
+        found = super().three(t, k=2)
+        torch._dynamo.graph_break()
+        return super().three(found) + 1
+    @classmethod
+    def four(cls, t):
+        t = super().four(t)
+        torch._dynamo.graph_break()
+        return t + len(cls.__name__)
+    @property
+    def prop(self):
+        torch._dynamo.graph_break()
+        return self.n + 5
+    def five(self, t):
+        return t + self.prop * self.prop
+    def __call__(self, t):
+        for i in range(2):
+            t = t + i
+            torch._dynamo.graph_break()
+        return t * 2
+    def six(self, t):
+        def inner(v):
+            nonlocal t
+            torch._dynamo.graph_break()
+            t = t + v + self.n
+            return v
+        inner(1)
+        return t * inner(2)
+    def seven(self, t):
+        def gen():
+            for i in range(3):
+                yield t * i
+                torch._dynamo.graph_break()
+        return sum(gen(), t)
+""",
+    "BRK": "BRK = Brk(<int>)\n",
 }
