@@ -667,6 +667,255 @@ LOG.append((v1_, v2_, v4_, v5_, v6_, v7_, v8_, v9_, w1_, w2_, w3_, w4_, w5_, w6_
 <+T> = <T> * w1_""",
     """<+T> = <?Brk(<int>).one(<T>) || Brk(<int>).two(<T>, 1, k=2, z=3) || Brk(<int>).three(<T>) || Brk.four(<T>) || Brk(<int>).five(<T>) || BRK.one(<T>) || BRK.three(<T>) || BRK.two(<T>, *[4], z=5) || Brk(<int>)(<T>) || Brk(<int>).six(<T>) || Brk(2).seven(<T>) || BRK.six(<T>)?>
 LOG.append(str(vars(BRK)))""",
+    # ---------------------------------------------------------------- switches of torch: who sets them, who sees them, who puts them back
+    """# <w:?torch.set_grad_enabled(MODES[0]) || torch.no_grad() || torch.autocast('cpu', dtype=CASTS[0]) || torch.autocast('cpu', enabled=MODES[0]) || torch.enable_grad()?>
+<?with <w>:
+    LOG.append(modes_())
+    <+T> = y * <T> || with <w>:
+    with torch.autocast('cpu', enabled=False):
+        LOG.append(modes_())
+    LOG.append(modes_()) || @<w>
+def held_(t):
+    LOG.append(modes_())
+    return t * y
+LOG.append(held_(<T>).requires_grad) || with <w>:
+    try:
+        raise KeyError(1)
+    except KeyError:
+        LOG.append(modes_()) || try:
+    with <w>:
+        <+T> = <T> * 3
+        {}['k']
+except KeyError:
+    LOG.append(modes_()) || with <w>, torch.no_grad():
+    torch.set_grad_enabled(True)
+    LOG.append(modes_()) || mode_ = <w>
+if hasattr(mode_, '__enter__'):
+    mode_.__enter__()
+    LOG.append(modes_())
+    mode_.__exit__(None, None, None) || for e_ in [1, 2]:
+    with <w>:
+        LOG.append(modes_())
+        if e_ == 1:
+            continue || def gen_():
+    with <w>:
+        yield modes_()
+    yield modes_()
+LOG.append([*gen_()])
+LOG.append(next(gen_())) || torch.set_grad_enabled(MODES[0])
+LOG.append(modes_())
+<+T> = y * 5
+torch.set_grad_enabled(True)?>
+LOG.append((modes_(), (y * 2).requires_grad))
+<+T> = y * <T>
+...
+<?MODES.reverse() || CASTS.reverse() || pass?>""",
+    """with <w:?torch.set_grad_enabled(MODES[0]) || torch.autocast('cpu', dtype=CASTS[0]) || torch.autocast('cpu', enabled=MODES[0]) || torch.inference_mode(MODES[0]) || (Tells() if MODES[0] else contextlib.nullcontext()) || torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH) || torch.autograd.graph.saved_tensors_hooks(heard, heard) if MODES[0] else contextlib.nullcontext()?>:
+    <?""" + BREAK + """ || LOG.append(broken(<int>)) || <+float> = y.detach().sum().item()?>
+    <?made_ = torch.ones(3) + 1 || made_ = y * 2 || made_ = torch.eye(3) @ torch.ones(3, 3)?>
+    LOG.append((str(made_.device), str(made_.dtype), made_.requires_grad, modes_()))
+    <? || """ + BREAK + """ || <+float> = y.detach().sum().item()?>
+LOG.append(modes_())
+<+T> = y * <T>
+...
+<?MODES.reverse() || MODES.reverse() || CASTS.reverse()?>""",
+    """<? || GT.mul_(1) || <+T> = <T> * 3?>
+LOG.append((modes_(), <?torch.is_grad_enabled() || torch.is_autocast_enabled('cpu') || str(torch.get_autocast_dtype('cpu')) || str(torch.get_default_dtype()) || torch.is_autocast_cache_enabled() || torch.backends.cuda.math_sdp_enabled() || torch.is_anomaly_enabled() || torch._C._get_cudnn_enabled()?>))
+<?torch.set_autocast_cache_enabled(<bool>)
+LOG.append(torch.is_autocast_cache_enabled()) || torch._C._set_grad_enabled(False)
+LOG.append(modes_())
+torch._C._set_grad_enabled(True) || with torch.autocast('cpu', cache_enabled=False):
+    LOG.append(torch.is_autocast_cache_enabled()) || pass?>
+torch.set_autocast_cache_enabled(True)
+<+T> = torch.ones(3) * <T>
+...
+<?torch.set_autocast_cache_enabled(not torch.is_autocast_cache_enabled()) || torch.backends.cuda.enable_math_sdp(not torch.backends.cuda.math_sdp_enabled()) || torch.set_grad_enabled(not torch.is_grad_enabled()) || torch.set_anomaly_enabled(not torch.is_anomaly_enabled()) || torch.set_autocast_dtype('cpu', torch.float16 if torch.get_autocast_dtype('cpu') is torch.bfloat16 else torch.bfloat16)?>""",
+    """<+T> = torch.sin(<T>) + torch.nn.functional.softplus(<T>) + NOTED.seq(<T>).detach() + <T>.tanh()
+LOG.append((math.floor(1.6), copy.copy([<int>]), operator.add(2, 3), [*itertools.pairwise([1, 2])], Counter('ab').most_common(1), heapq.nlargest(1, [1, 2])))
+...
+<?patch(math, 'floor', math.ceil) || patch(torch, 'sin', torch.cos) || patch(torch.nn.ReLU, 'forward', lambda self, t: t * 9) || patch(torch.nn.functional, 'softplus', torch.exp) || patch(torch.Tensor, 'tanh', torch.Tensor.exp) || patch(copy, 'copy', lambda v: 'mine') || patch(Counter, 'most_common', lambda self, n: n) || patch(heapq, 'nlargest', lambda n, v: v) || patch(torch.nn.Sequential, 'forward', lambda self, t: t - 7) || unpatch() || unpatch()?>""",
+    # ---------------------------------------------------------------- tensors: which are one object, share memory, know their history
+    """<a:+T> = <?x || y || box.t || <T>.clone() || torch.ones(3) || GT || x.detach() || x[:2] || torch.ones(2, 3)?>
+<b:+O> = <?<a>.view(-1) || <a>.float() || <a>.contiguous() || <a>.to(torch.float32) || <a>.clone() || <a>.detach() || <a>.reshape(<a>.shape) || <a>[...] || <a>[:] || <a>.T || <a>.expand(<a>.shape) || <a>.data || <a>.add(0) || <a>.to('cpu') || <a>.type(torch.float32) || <a>.squeeze() || <a>.requires_grad_(<a>.requires_grad) || torch.as_tensor(<a>) || <a>.flatten() || torch.stack([<a>])[0] || <a>.unbind(0)[0] || torch.atleast_1d(<a>) || <a>.real || <a>.mul(1) || torch.broadcast_to(<a>, <a>.shape) || copy.copy(<a>) || +<a> || <a>.as_strided(<a>.shape, <a>.stride()) || torch.dropout(<a>, 0.0, False) || <a>.chunk(1)[0] || <a>.to(<a>) || torch.nn.Identity()(<a>) || <a>.squeeze(0).unsqueeze(0)[0] || <a>.half().float()?>
+LOG.append((<b> is <a>, <b>.requires_grad, tuple(<b>.shape), <b>.stride(), <b>.is_contiguous()))
+<? || <b>.detach().add_(1) || with torch.no_grad():
+    <b>.mul_(2) || """ + BREAK + """ || <+float> = <b>.detach().sum().item()?>
+<+T> = <b>.sum() * <T>
+STATE['a'], STATE['b'] = <a>, <b>
+<? || return <T>, <a>, <b>, <a>.detach()?>
+...
+<?STATE['b'].detach().add_(3) || GT.add_(1) || pass?>""",
+    """<a:+T> = <?<T>.clone() || torch.ones(3) || x || box.t || GT || torch.arange(3.0)?>
+<b:+T> = <a>
+try:
+    <?<a> += 1 || <a> *= <T> || <a>[0] = <float> || <a>[1:] = <a>[:-1].clone() || <a>[<a> > 0] = <float> || <a>[[0, 2]] = torch.tensor([7.0, 8.0]) || <a>[torch.tensor([True, False, True])] += 1 || <a>.add_(<T>).mul_(2) || torch.add(<a>, 1, out=<a>) || <a>.data = <a>.data * 3 || <a>.copy_(<T>) || <a>[...] = 5 || <a>[None, 1] = 4 || <a> /= 2 || <a> -= <a> || <a> **= 2 || <a>[-1] += <a>[0] || <a>.view(3, 1)[0] = 9 || <a>.fill_(<float>) || <a>.index_add_(0, torch.tensor([0, 0]), torch.ones(2)) || <a>.scatter_(0, torch.tensor([1]), 6.0) || <a>.masked_fill_(<a> > 0, 2) || <a>.unsqueeze_(0).squeeze_(0) || <a>.clamp_(0, 1) || <a>[::2] *= 3 || <a>.swapaxes_(0, 0) || <a>.sub_(<T>, alpha=2) || <a> = <a> + 1 || <a> //= 2 || <a>.zero_().add_(y.detach()) || <a>[1] = y[0].detach() || <a>.t_() || torch.relu_(<a>) || torch.nn.functional.relu(<a>, inplace=True) || <a>.set_(torch.ones(3)) || <a>.resize_(2) || <a>.add_(y)?>
+except (RuntimeError, IndexError) as err:
+    LOG.append(type(err).__name__)
+LOG.append((<a> is <b>, <a>.requires_grad, tuple(<a>.shape)))
+<+T> = <a>.sum() + <b> + <T>
+STATE['a'], STATE['b'] = <a>, <b>
+...
+<?STATE['a'].detach().add_(1) || pass?>""",
+    """<a:+O> = <?torch.max(<T>.view(-1), 0) || torch.ones(2, 3).max(1) || torch.ones(3).sort() || <T>.view(-1).topk(1) || torch.ones(3).split(1) || torch.ones(3).chunk(2) || torch.ones(2, 3).unbind() || torch.ones(2, 3).shape || <T>.size() || torch.ones(3).unique(return_counts=True) || torch.std_mean(torch.ones(3)) || torch.broadcast_tensors(<T>, torch.ones(3)) || torch.meshgrid(torch.ones(2), torch.ones(3), indexing='ij') || torch.linalg.qr(torch.eye(2)) || torch.where(torch.ones(3) > 0) || torch.aminmax(<T>) || torch.ones(2, 3)[0].shape + (1,) || torch.frexp(torch.ones(2)) || torch.tensor_split(torch.ones(3), 2) || torch.ones(2, 3).stride() || torch.ones(1, 3).shape[1:] || torch.linalg.slogdet(torch.eye(2))?>
+LOG.append((type(<a>).__name__, len(<a>), isinstance(<a>, tuple), isinstance(<a>, torch.Size), hasattr(<a>, 'values'), [type(e).__name__ for e in <a>], type(<a>[:1]).__name__, type(<a> * 2).__name__, type(<a>[0]).__name__, hasattr(<a>, 'numel'), <a>[0] is <a>[0]))
+<? || """ + BREAK + """ || <+float> = <T>.sum().item()?>
+first_, *rest_ = <a>
+LOG.append((type(<a>).__name__, type(rest_).__name__))
+<+T> = <T> + first_
+STATE['a'] = <a>
+<? || return <T>, <a>, first_?>
+...
+LOG.append(type(STATE['a']).__name__)""",
+    """# <p:?PARAM || NOTED.weight || y || NET.scale?>
+<?LOG.append((isinstance(<p>, torch.nn.Parameter), type(<p>).__name__, <p>.is_leaf, <p>.requires_grad, <p>.grad_fn is None)) || LOG.append([type(v).__name__ for v in (<p> * 2, <p>.detach(), <p>.data, <p>[0], <p>.clone())]) || with torch.no_grad():
+    <p>.add_(1) || with torch.no_grad():
+    <p>.copy_(<p> * 2)
+    LOG.append(<p>.requires_grad) || <p>.data.mul_(2) || <p>.grad = torch.ones(3)
+<p>.grad.add_(1) || <p>.grad = None
+LOG.append(<p>.grad is None) || kept_ = <p>.detach()
+with torch.no_grad():
+    <p>.mul_(3)
+LOG.append((kept_ is <p>, kept_.requires_grad)) || LOG.append(torch.is_tensor(<p>)) || LOG.append((<p>.grad is <p>.grad, <p>.grad is None)) || <p>.grad = <p>.grad || if <p>.grad is not None:
+    with torch.no_grad():
+        <p>.sub_(<p>.grad, alpha=0.5) || kept_ = <p>.grad
+<p>.grad = None
+LOG.append(kept_ is None)?>
+<+T> = <p> * <T>
+LOG.append(getattr(<p>, 'tag', 'no'))
+...
+<?<p>.grad = torch.full((3,), 2.0) || <p>.grad = None || <p>.data = torch.full((3,), 4.0) || <p>.grad = torch.ones(3) if <p>.grad is None else None || <p>.tag = 3 || pass?>""",
+    # ---------------------------------------------------------------- functions with gradients of their own
+    """<a:+T> = <?y || y * 2 || <T> || PARAM * 1 || y.detach()?>
+<+O> = got_ = <?Own.apply(<a>, SCALES[0]) || Own.apply(<a>, <float>) || Multi.apply(<a>, <T>) || Multi.apply(y, PARAM) || Setup.apply(<a>, <int>) || Same.apply(<a>) || Unused.apply(<a>, y) || Own.apply(Own.apply(<a>, 2.0), 3.0)?>
+<b:+T> = got_[0] if isinstance(got_, tuple) else got_
+LOG.append((isinstance(got_, tuple), <b> is <a>, <b>.requires_grad))
+<? || (<b> * 2).sum().backward() || <b> = <b> * y || with torch.no_grad():
+    LOG.append(Own.apply(y, 2.0).requires_grad)?>
+<+T> = <b> * y
+...
+<?SCALES[0] = <int> + 5.0 || SCALES[1] = <int> + 6.0 || Own.power = 4 || Own.backward = staticmethod(lambda ctx, g: (g * 11, None)) || SCALES.reverse()?>""",
+    """<+T> = <?torch.utils.checkpoint.checkpoint(lambda t: t * y * SCALES[0], <T>, use_reentrant=False) || torch.utils.checkpoint.checkpoint(scaled_twice, <T>, y, use_reentrant=False) || torch.utils.checkpoint.checkpoint(scaled_twice, y, by=<int>, use_reentrant=False) || sum(torch.utils.checkpoint.checkpoint(lambda t: (t * 2, t + y), y, use_reentrant=False)) || torch.nn.functional.dropout(y, 0.5, training=MODES[0]) || torch.utils.checkpoint.checkpoint(NOTED, y, use_reentrant=False) || torch.nn.functional.dropout(y, 0.5, MODES[0]) + torch.nn.functional.dropout(y, 0.5, not MODES[0])?>
+LOG.append(<T>.requires_grad)
+...
+<?SCALES[0] = <int> + 5.0 || SCALES.reverse() || MODES.reverse()?>""",
+    # ---------------------------------------------------------------- numbers and arrays of NumPy
+    """<a:+O> = <?np.float32(1.5) || np.float64(2.5) || np.int64(3) || np.array([1.0, 2.0, 3.0]) || np.arange(3) || NPS[0] || NPV[0] || np.bool_(True) || np.float16(2) || np.zeros(3, dtype=np.float32)?>
+try:
+    <+T> = <?<T> * float(<a>.sum()) || torch.tensor(<a>) + <T> || torch.as_tensor(<a>) * <T> || <T> + torch.from_numpy(np.asarray([1.0, 2.0, 3.0])) || <T> * <a> || torch.tensor([<a>, <a>]).sum() + <T> || torch.full((3,), <a>) || <T> + int(np.prod([2, 3])) || <T> * np.sqrt(4.0) || torch.tensor(NPV[0]) + <T>?>
+except (TypeError, RuntimeError, ValueError) as err:
+    LOG.append(type(err).__name__)
+LOG.append((type(<a>).__name__, str(<a>), str(<a> + 1), type(<a> + 1).__name__, str(<a>.dtype), type(<a> * 2.0).__name__, type(<a>.sum()).__name__, str(<a> > 2), getattr(<a>, 'shape', 'no')))
+<? || """ + BREAK + """ || STATE['np'] = <a> || <+float> = <T>.sum().item()?>
+LOG.append(type(<a>).__name__)
+<+T> = <T> * 2
+...
+<?NPS[0] = np.float64(1) || NPS[0] = 1.0 || NPV[0][0] = 5 || NPV[0] = np.ones(3) || NPS[0] = np.int64(1) || NPS[0] = np.float32(1) || pass?>""",
+    # ---------------------------------------------------------------- text
+    """LOG.append(<?f'{<int>:05d}|{<float>:+.2e}|{True!s:>6}|{None!r}' || f'{[1, "u"]}{(1,)}{{}}' || f'{LEAF.v!r:>{<int> + 3}}' || '%s %r %05.1f %x %%' % ('u', 'w', <float>, 255) || '%(u)s' % {'u': <int>} || '{0}{1!r}{0:>3}'.format('a', 'b') || '{u.v}{i[0]}'.format(u=LEAF, i=[<int>]) || format(<float>, '.3f') || format(True) || str(<LI>) || repr({'u': (1, 2.0)}) || str({1: [None, ...]}) || str(slice(1, <int>)) || str(range(<int>)) || str(torch.float32) || str(torch.Size([1, 2])) || str(Pair(1, 'u')) || str(Ver(1, 2)) || str(Color.RED) || f'{Color.RED}{Num.ONE}{Mode.A | Mode.B}' || repr(OrderedDict(u=1)) || repr(deque([1], 2)) || repr(Counter('ab')) || repr(defaultdict(int, u=1)) || str(frozenset({1})) || str(b'u') || ascii('é') || str(1e16) + str(-0.0) || str(float('nan')) || f'{x.shape} {x.dtype}' || f'{x.dim():>3}' || 'u'.join(map(str, [1, 2.0, None])) || str(KeyError('u')) + repr(MyError(1)) || str(int) + str(Leaf.__name__) || str([Asks(1), 'u']) || f'{Asks(2)} {Asks(3)!r} {Asks(4):w}' || str((Asks(1),)) || str({Asks(1): Asks(2)}) || '%s %r' % (Asks(1), Asks(2)) || 'ab'.center(<int> + 4, '-') || 'a,b'.split(',') || 'Ab'.swapcase() || 'ab'.translate({97: 'x'}) || 'u=%s' % [1] || '%s' % (None,) || 'ab'.partition('b') || '\\t'.expandtabs(<int>) || string.Template('$u').substitute(u=<int>) || str(Text('u')) + Text('w') || type(Text('u') + 'w').__name__ || Text('u').upper() || str(Fixed(3)) + str(Num.TWO + 1) || type(Fixed(1) + 1).__name__ || str(Fixed(2) * 2.5) || type(-Num.ONE).__name__ || Num(2).name || (Mode.A | Mode.B).value || Mode.A in (Mode.A | Mode.B) || bool(Mode(0)) || f'{x.sum().item():.2f}'?>)
+<+T> = <T> * 2""",
+    # ---------------------------------------------------------------- patterns
+    """match <?[1, <int>, 3] || (1, 2) || {'u': <int>, 'w': 2} || LEAF || Point(<T>, <int>) || Vec(<T>, <int>) || Pair(<T>, <int>) || 'ab' || <int> || None || True || 1.0 || b'ab' || OrderedDict(u=1) || deque([1, 2]) || range(2) || Planet.EARTH || Box(<int>, <T>) || <T> || [] || Fixed(<int>) || Stack([1, 2]) || Text('u') || {'u': {'w': [1]}} || types.MappingProxyType({'u': 4}) || Defaulting(w=1)?>:
+    case [1, e_, *r_]:
+        LOG.append((e_, r_))
+    case {'u': {'w': [e_]}, **r_} | {'u': [e_], **r_}:
+        LOG.append(('deep', e_, r_))
+    case {'u': int(e_), **r_}:
+        LOG.append((e_, r_))
+    case {'w': e_}:
+        LOG.append(('w', e_))
+    case Leaf(own=e_, v=1):
+        LOG.append(e_)
+    case Point(n=e_) | Box(value=e_):
+        LOG.append(('n', e_))
+    case Vec(_, e_) | Pair(_, b=e_):
+        LOG.append(('vec', e_))
+    case str('ab' | 'u' as e_):
+        LOG.append(('str', e_))
+    case Planet.EARTH:
+        LOG.append('planet')
+    case None | True:
+        LOG.append('one of')
+    case bool() | 3:
+        LOG.append('bool')
+    case int(e_) | float(e_) if e_ > <int>:
+        LOG.append(('number', e_))
+    case torch.Tensor(shape=e_):
+        LOG.append(('tensor', e_))
+    case [] | ():
+        LOG.append('empty')
+    case (_, e_):
+        LOG.append(('two', e_))
+    case e_:
+        LOG.append(type(e_).__name__)
+<+T> = <T> * 2""",
+    # ---------------------------------------------------------------- names: scopes, cells, comprehensions
+    """e_, k_ = <int>, 'k'
+<?LOG.append([e_ for e_ in [1, 2]]) || fs_ = [lambda: e_ for e_ in [1, 2]]
+LOG.append([fn() for fn in fs_]) || fs_ = [lambda e_=e_: e_ for e_ in [1, 2]]
+LOG.append([fn() for fn in fs_]) || fs_ = []
+for e_ in [1, 2]:
+    fs_.append(lambda: e_)
+LOG.append([fn() for fn in fs_]) || def in_():
+    def deep():
+        nonlocal k_
+        k_ += 'x'
+        return k_
+    return deep() + k_
+LOG.append(in_()) || LOG.append({e_: [e_ for e_ in 'ab'] for e_ in [1]}) || def in_(e_=e_):
+    e_ += 5
+    return e_
+LOG.append((in_(), in_(1), e_)) || def in_():
+    yield e_
+    yield e_
+it_ = in_()
+LOG.append(next(it_))
+e_ = 77
+LOG.append(next(it_)) || it_ = (v * e_ for v in [1, 2])
+e_ = 10
+LOG.append([*it_]) || def in_(n):
+    return n if n < 2 else in_(n - 1) * n
+kept_, in_ = in_, lambda n: 5
+LOG.append(kept_(4)) || LOG.append([y_ := e_, [y_ := v for v in [3, 4]], y_]) || del e_
+try:
+    e_
+except UnboundLocalError:
+    e_ = 'unbound' || def in_(*, n=[e_]):
+    n.append(k_)
+    return n
+LOG.append([*in_()])
+LOG.append(in_() is in_()) || def make_():
+    n = e_
+    def up():
+        nonlocal n
+        n += 1
+        return n
+    return up, lambda: n
+up_, get_ = make_()
+up2_, get2_ = make_()
+LOG.append((up_(), up_(), up2_(), get_(), get2_())) || in_ = lambda *p, q=k_, **o: (p, q, o)
+k_ = 'changed'
+LOG.append(in_(1, r=2)) || for e_, k_ in zip([1, 2], 'ab'):
+    pass
+LOG.append(e_) || def in_(fn, n):
+    return fn(fn, n)
+LOG.append(in_(lambda fn, n: 1 if n < 2 else n * fn(fn, n - 1), 4)) || import math as k_
+k_ = k_.pi || with Ctx('s') as k_:
+    e_ = k_ || try:
+    1 // 0
+except ZeroDivisionError as e_:
+    k_ = str(e_)
+e_ = 'gone'?>
+<? || """ + BREAK + """?>
+LOG.append((e_, k_))
+STATE['fn'] = lambda: (e_, k_)
+<? || e_ = 'last'?>
+<+T> = <T> * 2
+...
+LOG.append(STATE['fn']())""",
+    # ---------------------------------------------------------------- classes: methods of all kinds, through object, class and super()
+    """LOG.append(str(<?Kin(<int>).all_() || Kin.build(<int>).n || Kin(<int>).build(2).n || Kin.helper(<int>) || Kin(1).helper(2) || KinBase.show(Kin(<int>)) || super(Kin, Kin(<int>)).show() || super(Kin, Kin).build(4).n || Kin(2).prop + KinBase.prop.fget(Kin(3)) || Kin(<int>) + 1 || 1 + Kin(<int>) || Kin(<int>) == Kin(<int>) || Kin.counter || Kin(1).bump() || [Kin.bump() for _ in 'ab'] or 1 || Kin(4).lazy + Kin(5).lazy || Kin(1).table['k'] || Kin(3)(2) || Kin.__name__ + Kin(1).__class__.__name__ || Kin.__mro__[1] is KinBase || isinstance(Kin(1), KinBase) || [m(2) for m in (Kin(1).plus, Kin.helper)] || getattr(Kin(2), 'pl' + 'us')(5) || Kin(6).partial_(1) || Kin.nested.v || Kin(1).nested().v || Kin(2).chain().chain().n || [k.n for k in map(Kin, [1, 2])] || sorted([Kin(3), Kin(1)], key=lambda k: k.n)[0].n || hash(Kin(3)) == hash(Kin(3)) || {Kin(1): 2} and 1 || str(Kin(4)) || f'{Kin(5)}' || Kin(1).missing || Kin(2).__dict__ || vars(Kin(3)) || Kin(5).plus.__name__ || Kin(5).plus.__self__.n || Kin(3).of_gen() || len(Kin(3)) || Kin(2)[5] || [*Kin(3)] || 2 in Kin(2) || bool(Kin(0)) || -Kin(2) || Kin.create(n=3).n || dataclasses.asdict(Ver(1, 2)) || Ver(1) < Ver(2) || Ver(3).up() || Point(x, 2).n || dataclasses.replace(Ver(1), minor=5) || Pair(1, 2)._asdict() || Pair(1, 2)._replace(a=3) || Pair._make([1, 2]) || Pair(1, 2) == (1, 2) || Pair(1, 2) + (3,) || type(Pair(1, 2)[:1]).__name__ || Pair._fields || (lambda a, b: a - b)(*Pair(5, 3)) || dataclasses.fields(Ver)[0].name || dataclasses.astuple(Ver(1, 2))?>))
+LOG.append((Kin.counter, [*Kin.made]))
+<+T> = <T> * 2""",
 ]
 
 DEFINITIONS = {
@@ -1344,4 +1593,158 @@ class Brk(BrkBase):
         return sum(gen(), t)
 """,
     "BRK": "BRK = Brk(<int>)\n",
+    "modes_": """def modes_():
+    return torch.is_grad_enabled(), torch.is_autocast_enabled('cpu'), str(torch.get_autocast_dtype('cpu')), torch.is_inference_mode_enabled()
+""",
+    "Tells": """class Tells(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        LOG.append(getattr(func, '__name__', 'slot'))
+        return func(*args, **(kwargs or {}))
+""",
+    "SCALES": "SCALES = [2.0, 3.0]\n",
+    "Own": """class Own(torch.autograd.Function):
+    power = 2
+    @staticmethod
+    def forward(ctx, t, by):
+        ctx.by, ctx.made = by, t * by
+        ctx.save_for_backward(t)
+        return t * by * SCALES[1]
+    @staticmethod
+    def backward(ctx, g):
+        t, = ctx.saved_tensors
+        return g * ctx.by * Own.power + t * SCALES[1] + ctx.made, None
+""",
+    "Multi": """class Multi(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, p, q):
+        ctx.save_for_backward(p, q)
+        LOG.append(ctx.needs_input_grad)
+        return p * q, p + q
+    @staticmethod
+    def backward(ctx, g, h):
+        p, q = ctx.saved_tensors
+        return g * q + h, (g * p + h * 3 if ctx.needs_input_grad[1] else None)
+""",
+    "Setup": """class Setup(torch.autograd.Function):
+    @staticmethod
+    def forward(t, n):
+        return t * n
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.n = inputs[1]
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.n * 5, None
+""",
+    "Same": """class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        return t
+    @staticmethod
+    def backward(ctx, g):
+        return g * 7
+""",
+    "Unused": """class Unused(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, p, q):
+        ctx.set_materialize_grads(True)
+        return p.clone(), q * 2
+    @staticmethod
+    def backward(ctx, g, h):
+        return g + h.sum(), h * 2 + 1
+""",
+    "scaled_twice": """def scaled_twice(t, u=2, *, by=3):
+    return t * u * by * SCALES[0]
+""",
+    "NPS": "NPS = [np.float32(1)]\n",
+    "NPV": "NPV = [np.array([1.0, 2.0, 3.0])]\n",
+    "Kin": """class KinBase:
+    counter, made, table = 0, [], {'k': 1}
+    def __init__(self, n):
+        self.n = n
+    def show(self):
+        return f'base {self.n}'
+    @classmethod
+    def build(cls, n):
+        return cls(n + 1)
+    @property
+    def prop(self):
+        return self.n * 2
+    def plus(self, k):
+        return self.n + k
+    def of_gen(self):
+        return [v for v in self.each()]
+    def each(self):
+        yield self.n
+class Kin(KinBase):
+    class nested:
+        v = 8
+    def __init__(self, n):
+        super().__init__(n)
+        self.late = [n]
+    def show(self):
+        return 'kin ' + super().show()
+    @classmethod
+    def build(cls, n):
+        made = super().build(n)
+        made.n += 10
+        return made
+    @staticmethod
+    def helper(n):
+        return n * 3
+    @property
+    def prop(self):
+        return super().prop + 1
+    @classmethod
+    def bump(cls):
+        return cls.counter + 1
+    def all_(self):
+        return self.show(), self.prop, self.helper(2), self.plus(1), self.build(0).n, self.late
+    def __add__(self, other):
+        return self.n + other
+    __radd__ = __add__
+    def __eq__(self, other):
+        return self.n == other.n
+    def __hash__(self):
+        return self.n
+    def __call__(self, k, *, by=2):
+        return self.n * k * by
+    @functools.cached_property
+    def lazy(self):
+        LOG.append('lazy')
+        return self.n
+    partial_ = functools.partialmethod(KinBase.plus)
+    def chain(self):
+        self.n += 1
+        return self
+    def __str__(self):
+        return f'<{self.n}>'
+    def __getattr__(self, name):
+        if name.startswith('__'):
+            raise AttributeError(name)
+        return name * 2
+    def each(self):
+        yield from super().each()
+        yield self.n + 1
+    def __len__(self):
+        return self.n
+    def __getitem__(self, i):
+        if i > 6:
+            raise IndexError
+        return i * self.n
+    def __neg__(self):
+        return Kin(-self.n).n
+    @classmethod
+    def create(cls, **named):
+        return cls(**named)
+""",
+    "patch": """def patch(of, name, to):
+    patch.done.append((of, name, getattr(of, name)))
+    setattr(of, name, to)
+patch.done = []
+""",
+    "unpatch": """def unpatch():
+    while patch.done:
+        setattr(*patch.done.pop())
+""",
 }
