@@ -30,6 +30,10 @@ LOG.append(<?(<a>, str(<a>)) || [<a>] || {'k': <a>} || str([<a>, <a>]) || (lambd
 <+T> = <T> * 2
 ...
 <a> = <?True || 1 || 1.0 || 0.0 || -0.0 || False || None || 0 || complex(0.0, -0.0) || complex(-0.0, 0.0) || 'u' || np.float64(1) || np.float32(1) || Num.ONE || float('nan') || range(0, 5, 2) || range(0, 6, 2)?>""",
+    """LOG.append([str(v) for v in (EQUAL.zero, EQUAL.complex, EQUAL.range, EQUAL.frozen, EQUAL.set, EQUAL.numpy, EQUAL.tuple, EQUAL.one, EQUAL.fn(), EQUAL.table, EQUAL.half)])
+<+T> = <T> * 2
+...
+EQUAL.turn(<?'zero' || 'complex' || 'range' || 'frozen' || 'set' || 'numpy' || 'tuple' || 'one' || 'fn' || 'table' || 'half'?>)""",
     # ---------------------------------------------------------------- one tensor's properties, in each place
     """LOG.append([facts_of(t) for t in (PLACED.own, PLACED.list[0], PLACED.dict['k'], PLACED.fn(), PLACED.held(), PLACED.net.weight, PLACED.net.count, PLACED.slot.v)])
 <+T> = <T> * 2
@@ -1010,6 +1014,23 @@ class Class:
     return self.v
 """,
     "PLACES": "PLACES = Places(<?1, True || 0.0, -0.0 || 1, 1.0 || False, 0 || complex(0.0, 0.0), complex(0.0, -0.0) || range(0, 5, 2), range(0, 6, 2) || np.float32(1), np.float64(1) || (1, 2), (True, 2) || (0.0, 1), (-0.0, 1) || 'u', 'w' || b'u', b'w' || torch.float32, torch.float64 || frozenset({1}), frozenset({True}) || {1}, {1.0} || 2 ** 70, 2 ** 70 + 1 || ..., None || int, bool || len, abs || None, False || Num.ONE, 1 || Num.ONE, Num.TWO || slice(0, 1), slice(0, True) || float('inf'), float('-inf') || torch.Size([1]), (1,) || [1, 2], [2, 1] || {'u': 1, 'w': 2}, {'w': 2, 'u': 1} || (1, (2, 3)), (1, (2, 4)) || np.int64(1), np.int32(1) || float('nan'), 1.0?>)\n",
+    "EQUAL": """class Equal:
+    def __init__(self):
+        self.ways = dict(
+            zero=[0.0, -0.0], complex=[complex(0.0, 0.0), complex(0.0, -0.0)], range=[range(0, 5, 2), range(0, 6, 2)],
+            frozen=[frozenset({1}), frozenset({True})], set=[{1}, {1.0}], numpy=[np.float32(1), np.float64(1)],
+            tuple=[(1, (0.0, 2)), (1, (-0.0, 2))], one=[1, True], fn=[2, 2.0], table=[{1: 2}, {True: 2}], half=[True, 1.0])
+        self.fn = lambda v=None: v
+        for name in self.ways:
+            self.turn(name)
+    def turn(self, name):
+        self.ways[name].reverse()
+        if name == 'fn':
+            self.fn.__defaults__ = (self.ways[name][0],)
+        else:
+            setattr(self, name, self.ways[name][0])
+EQUAL = Equal()
+""",
     "facts_of": """def facts_of(t):
     return (str(t.dtype), tuple(t.shape), t.stride(), t.requires_grad, isinstance(t, torch.nn.Parameter), t.is_conj(), t.is_neg(), str(t.device), t.is_contiguous())
 """,
