@@ -241,13 +241,34 @@ STATE['made'] = <a>
 <? || return <T>, <a>?>
 ...
 LOG.append((STATE['made'].args, str(STATE['made']), [*vars(STATE['made'])], getattr(STATE['made'], 'name', 'no'), getattr(STATE['made'], 'value', 'no'), repr(STATE['made'].__cause__)))""",
+    # several at once: what is lost of one hides nothing of the others
+    """shared_ = [<int>]
+<a:+LI> = [deque([1, 2], 2), deque([1], maxlen=3), defaultdict(list, u=1), defaultdict(lambda: <int>), OrderedDict(u=1, w=2), Stack([1, <int>]), Defaulting(u=<int>), frozenset({1, 2}), TaggedTuple((1, <int>)), Pair(<int>, shared_), Counter('aab'), SimpleNamespace(v=1, l=shared_), shared_, slice(1, <int>), {'u': shared_}, {1, 2}, range(2), (shared_,)]
+<? || <a>[5].mark = <int> || <a>[11].mark = <a>[5] || <a>[6]['w'] = <int> || <a>[0].append(3)?>
+<? || """ + BREAK + """ || <+float> = <T>.sum().item() || <+T> = <T> * 3?>
+<+T> = <T> * 2
+STATE['made'] = <a>
+...
+LOG.append([use(e) or probe(e) for e in STATE['made']])""",
+    """n_ = <int>
+<a:+LI> = [lambda t, k=n_, *, j=2: (t, k, j, n_), noted(<int>), documented(<int>), functools.partial(adding, <int>, c=4), functools.partial(functools.partial(adding, 1, c=2), c=n_), Times(<int>).apply, LEAF.cls_, [n_].append, 'ab'.replace, lambda *p, **o: (p, o), dict.fromkeys, LEAF.up]
+<? || <a>[0].mark = <int> || <a>[1].__name__ = 'mine' || n_ += 5 || <a>[2].late = <a>[0]?>
+<? || """ + BREAK + """ || <+float> = <T>.sum().item() || <+T> = <T> * 3?>
+LOG.append(str((<a>[0](1), <a>[0](1, 5, j=3), <a>[3](1), <a>[4](1), <a>[4](2, c=3), <a>[9](1, z=2))))
+<+T> = <T> * 2
+STATE['made'] = <a>
+...
+LOG.append([describe_(e) for e in STATE['made']])""",
+    """<a:+LI> = [Slots(<T>, <int>), Leaf(), Temp(<int>), Lined(<int>), Half(<int>), Ver(<int>), Point(<T>, <int>), Left(<T>), MyError(<int>), KeyError('u', <int>), Detailed(<int>, why='so'), SimpleNamespace(n=1)]
+<a>[1].more, <a>[11].of = <a>[3], <a>[1]
+<? || <a>[1].mark = <T> || <a>[8].note = <int> || <a>[8].__cause__ = <a>[9] || <a>[3].odd = <a>[3].more || <a>[9].args = (<int>,)?>
+<? || """ + BREAK + """ || <+float> = <T>.sum().item() || <+T> = <T> * 3?>
+LOG.append([(type(e).__name__, getattr(e, 'n', 'no'), [*getattr(e, '__dict__', ())], getattr(e, 'args', 'no'), str(getattr(e, 'code', 'no')), repr(getattr(e, '__cause__', 0))) for e in <a>])
+<+T> = <T> * 2
+STATE['made'] = <a>
+...
+LOG.append([(type(e).__name__, getattr(e, 'n', 'no'), [*getattr(e, '__dict__', ())], getattr(e, 'args', 'no'), str(getattr(e, 'code', 'no')), repr(getattr(e, '__cause__', 0))) for e in STATE['made']])""",
     # ---------------------------------------------------------------- operators of classes: who is asked, in which order
-    """# <a:?Op(1) || Op(2, False) || SubOp(3) || SubOp(4, False) || 5 || [1] || 'u' || 2.5?> <b:?Op(6) || Op(7, False) || SubOp(8) || SubOp(9, False) || SubOp(9) || 5?>
-try:
-    LOG.append(str(<?<a> + <b> || <a> - <b> || <b> + <a> || <a> < <b> || <a> == <b> || <a> != <b> || <a> >= <b> || <b> - <a> || <b> in [<a>] || max(<a>, <b>) || sum([<a>], <b>) || operator.add(<a>, <b>) || (<a>, 1) < (<b>, 2) || [<a>] == [<b>]?>))
-except TypeError as err:
-    LOG.append('no')
-<+T> = <T> * 2""",
     """# <b:?Op(6) || Op(7, False) || SubOp(8, False) || 5 || [2]?>
 <a:+O> = <?Op(1) || Op(2, False) || SubOp(3) || SubOp(4, False) || OPS[0] || InPlace(5) || InPlace(6) || OPS[1] || (1, 2) || 'u' || 7?>
 <c:+O> = <a>
@@ -256,21 +277,6 @@ try:
 except TypeError as err:
     LOG.append('no')
 LOG.append((<a> is <c>, str(<a>), str(<c>)))
-<+T> = <T> * 2""",
-    """try:
-    LOG.append(<?bool(Asks(<int>)) || len(Asks(<int>)) || (3 in Asks(<int>)) || [*Asks(2)] || [*Seq_(<int>)] || (2 in Seq_(3)) || [*reversed(Seq_(3))] || [9, 8, 7][Asks(1)] || str(Asks(<int>)) || f'{Asks(3):>4}' || f'{Asks(2)!r}' || int(Asks(<int>)) || float(Asks(<int>)) || ~Asks(<int>) || -Asks(<int>) || round(Asks(2)) || divmod(Asks(7), 2) || Asks(3)['k'] || Asks(3)[1:2] || Asks(<int>)(2, k=3) || [1, 2, 3][Asks(0):Asks(2)] || {Asks(1): 2}[Asks(1)] || (not Asks(<int>)) || next(iter(Seq_(<int>)), 'none') || dict(Asks(2)) || [*map(str, Seq_(2))] || 'ab' * Asks(2) || abs(Asks(-3)) || range(Asks(3))[-1] || isinstance(Asks(1), collections.abc.Sized) || hash(Asks(4)) || '%s' % Asks(2) || '%d' % 3 || list(zip(Seq_(2), Seq_(3))) || sorted(Seq_(3), key=lambda e: -e) || min(Seq_(3)) || tuple(Seq_(2)) || {**Asks(2)} || named(**Asks(2)) || math.floor(Asks(3)) || Asks(3) @ 2 || pow(Asks(3), 2) || chr(Asks(97)) || sum(Seq_(3))?>)
-except Exception as err:
-    LOG.append((type(err).__name__, str(err)))
-<+T> = <T> * 2""",
-    """try:
-    LOG.append(<?Wrong().__len__() || len(Wrong()) || bool(Wrong()) || str(Wrong()) || int(Wrong()) || hash(Wrong()) || [*Wrong()] || f'{Wrong()}' || [1][Wrong()] || float(Wrong()) || (1 in Wrong()) || next(Wrong()) || {Wrong(): 1} || Wrong() + 1 || Wrong()(1) || Wrong().nothing || repr(Wrong()) || -Wrong() || Wrong()[0] || len([*reversed(Wrong())]) || sorted([Wrong(), Wrong()]) || Wrong() < Wrong() || issubclass(Wrong(), int) || isinstance(1, Wrong()) || abs(Wrong()) || sum([Wrong()]) || max(Wrong(), Wrong()) || set([[]]) || {}[[]]?>)
-except Exception as err:
-    LOG.append((type(err).__name__, str(err).split(' at 0x')[0]))
-<+T> = <T> * 2""",
-    """try:
-    LOG.append(<?len(<int>) || [][1] || {}['q'] || int('x') || next(iter([])) || [].remove(3) || (1).x || deque().pop() || {}.popitem() || set().pop() || max([]) || '%d' % 'u' || [1, 2].index(5) || 'a'.index('b') || {1}.remove(2) || (1, 2).index(5) || [1] + (1,) || ord('ab') || [3, 'u'].sort() || dict([1]) || dict([(1, 2, 3)]) || float('u') || deque([1], 1).insert(0, 2) || OrderedDict().popitem() || OrderedDict(u=1).move_to_end('w') || [1, 2][:1:0] || range(1, 2, 0) || zip([1], [1, 2], strict=True).__next__() || [*zip([1], [1, 2], strict=True)] || ''.join([1]) || setattr(5, 'u', 1) || getattr(5, 'u') || Color('none') || Color['none'] || Pair(1) || Pair(1, 2).c || Ver(1).up(3) || itertools.islice([1], -1) || bytes([300]) || 5 % 0 || math.sqrt(-1) || hash([]) || frozenset().add(1) || tuple(5) || [*5] || adding() || adding(1, a=2) || kwonly() || kwonly(1, skale=2) || (lambda *, k: k)() || Ver(1) < 3 || [] < 3 || {} | [] || 'u' + 1 || torch.ones(2)[5] || torch.ones(2) @ torch.ones(3) || torch.zeros(3).view(2) || min(1, 'u') || sum(['u']) || memoryview(5) || next(5) || iter(5) || reversed(5) || enumerate(5) || map(5, [1]).__next__() || super(Child, 5) || random.choice([])?>)
-except Exception as err:
-    LOG.append((type(err).__name__, str(err).split(' at 0x')[0]))
 <+T> = <T> * 2""",
     # ---------------------------------------------------------------- methods of containers: what they return, what they leave
     """<a:+LI> = <?[3, 1, 2] || [3, 1, 2, 1] || items || GL || Stack([3, 1, 2, 1]) || LISTS.p || [1, True, 1.0] || [2, 1, 2]?>
@@ -341,8 +347,6 @@ except (ValueError, TypeError, AttributeError) as err:
     LOG.append((type(err).__name__, str(err)))
 LOG.append((next(<a>, 'end'), [*<b>]))
 <+T> = <T> * 2""",
-    """LOG.append(str(<?[*itertools.count(<int>, 2)] if 0 else next(itertools.count(<int>, 2)) || [*zip(itertools.count(1, -1), 'ab')] || [*itertools.repeat('u', 2)] || [*itertools.accumulate([1, 2, 3], initial=<int>)] || [*itertools.accumulate([3, 1, 2], max)] || [*itertools.islice('abcdef', 1, 5, 2)] || [*itertools.islice('abc', None)] || [*itertools.product('ab', repeat=2)] || [*itertools.permutations('abc')][:4] || [*itertools.combinations('abc', 2)] || [*itertools.zip_longest('ab', 'a', fillvalue=<int>)] || [*enumerate('ab', start=<int>)] || functools.reduce(lambda p, q: p - q, [1, 2, 3]) || functools.reduce(lambda p, q: p - q, [], <int>) || functools.reduce(lambda p, q: [p, q], [1, 2], None) || sum([0.1] * 10) || sum([1e16, 1.0, -1e16]) || sum([True, 2]) || sum([[1], [2]], [<int>]) || sum([0.1] * 3, <int>) || sum([1, 2.5], start=<int>) || [*map(lambda *e: e, 'ab', 'abc')] || [*map(None.__class__, ())] || [*filter(lambda e: e % 2, range(5))] || any([]) || all([]) || any([0, None, 3]) || min(3, 1, 2) || [*reversed(range(1, 6, 2))] || [*zip()] || [*zip('ab')] || dict(zip('ab', range(3))) || ''.join(map(str, [1, 2])) || [*range(5, 0, -2)] || range(9)[2:7:2] || divmod(-7, 2) || pow(2, -1) || pow(7, 2, 5) || round(2.5) || round(-0.5) || round(1234, -2) || int('1_0', 0) || math.prod([2, 3], start=<int>) || [*itertools.starmap(pow, [(2, 3), (3, 2)])] || next(itertools.cycle([<int>])) || [*itertools.chain.from_iterable(['ab', [1]])] || operator.methodcaller('count', 1)([1, 1]) || operator.attrgetter('v', 'w')(LEAF) || operator.itemgetter(1, 0)('ab') || [*itertools.pairwise([1, 2, 3])] || max('ab', key=lambda e: -ord(e)) || abs(-0.0) || sorted('ba', key=str.upper)?>))
-<+T> = <T> * 2""",
     """# <a:?COUNTING || STATE.setdefault('it', iter([1, <int>, 3, 4, 5, 6])) || KEPT_GEN || STATE.setdefault('z', zip([1, 2, 3, 4], [5, 6, 7, 8])) || STATE.setdefault('m', map(heard, [1, 2, 3, 4]))?>
 LOG.append(next(<a>, 'end'))
 <+T> = <T> * 2
@@ -377,8 +381,6 @@ except Exception as err:
 LOG.append(next(<b>, 'end'))
 <+T> = <T> * 2""",
     # ---------------------------------------------------------------- the order in which parts are evaluated
-    """LOG.append(str(<?[heard(1), heard(2)][heard(0)] || {heard(1): heard(2), heard(3): heard(4)} || adding(heard(1), c=heard(2), b=heard(3)) || adding(*[heard(1)], **{'b': heard(2)}) || (heard(1) < heard(2) < heard(0) < heard(9)) || (heard(0) or heard(2) or heard(3)) || (heard(1) and heard(0) and heard(3)) || (heard(1) if heard(0) else heard(3)) || f'{heard(1)}{heard(2)!r}' || heard(heard)(heard(3)) || (heard(1), *[heard(2)], heard(3)) || {**{heard(1): 2}, heard(1): heard(3)} || [heard(e) for e in [heard(1), 2] if heard(e)] || heard([1, 2, 3])[heard(0):heard(2)] || (lambda p=heard(1), *, q=heard(2): p + q)() || (kept_ := heard(1)) + heard(kept_) || heard(2) ** heard(1) ** heard(2) || (not heard(0)) || -heard(1) + heard(2) || (heard(1) in [heard(2), heard(1)]) || {heard(1), heard(1)} || [*map(heard, [1, 2])] or heard(3) || heard(<T>).shape[heard(0)] || (heard(3) != heard(3) != heard(4)) || named(**{'z': heard(1)}, y=heard(2), **{'x': heard(3)}) || slice(heard(1), heard(2)) || [p + q for p in [heard(1), 2] for q in [heard(3)]] || (heard(0) or None) || ([] or heard({})) || (heard('') and 5)?>))
-<+T> = <T> * 2""",
     """<a:+D> = {'u': [1, 2], 'w': SimpleNamespace(v=<int>, l=[3])}
 try:
     <?heard(<a>)[heard('u')][heard(0)] += heard(5) || heard(<a>['w']).v += heard(3) || <a>[heard('q')] = heard(1) || <a>[heard('u')], <a>[heard('w')] = heard(1), heard(2) || <a>['u'][heard(0)], *<a>['u'][heard(1):] = heard([7, 8, 9]) || del <a>[heard('u')], <a>[heard('q')] || <a>[heard('q')] += heard(1) || heard(<a>['w']).l += heard([4]) || heard(<a>['w']).q += heard(4) || <a>['u'][heard(5)] = heard(3) || <a>['u'][heard(0)] = 1 // (heard(0)) || for <a>['u'][heard(0)] in [heard(4), heard(5)]:
@@ -389,13 +391,6 @@ except (KeyError, AttributeError, ZeroDivisionError, IndexError, AssertionError)
 LOG.append(str(<a>))
 <+T> = <T> * 2""",
     # ---------------------------------------------------------------- calls: arguments, defaults, what stars take
-    """# <k:?{'b': 5} || {'b': 5, 'c': 6} || OrderedDict(c=6, b=5) || Asks(1) || {} || Defaulting(b=7) || types.MappingProxyType({'b': 8}) || ChainMap({'c': 1}, {'b': 2})?>
-try:
-    LOG.append(str(<?adding(2, **<k>) || takes_all(1, 2, 3, k=4, **<k>) || takes_all(*[1], *(2, 3), z=1, **<k>) || takes_all(*iter([1, 2]), **<k>) || (lambda *p, **o: (p, o))(*'ab', **<k>) || (lambda p, /, **o: (p, o))(1, p=2, **<k>) || takes_all(**<k>) || functools.partial(adding, 1, **<k>)(c=9) || functools.partial(takes_all, 1, k=2)(5, k=3, **<k>) || dict(<k>, q=1) || (lambda p, q=[], *, k=None: (p, q, k))(1) || keeps(1) || (keeps(2), keeps(3)) || adding(1, *[2], c=3) || adding(*(1, 2, 3)) || takes_all(k=None) || takes_all(*()) || (lambda *, b=1, c: (b, c))(c=3, **{}) || type('u', (), {}) and 1 || adding(1, b=5, **<k>) || Point(<T>, **{'n': 3}).n || Pair(**{'b': 1, 'a': 2}) || (lambda self, cls: (self, cls))(self=1, cls=2) || print(*'ab', **{'sep': '-'})?>))
-except TypeError as err:
-    LOG.append('no')
-<+T> = <T> * 2
-<?LOG.append(keeps(<int>)) || pass?>""",
     # ---------------------------------------------------------------- writes to objects of outside: what is replayed, in which order, past which methods
     """# <a:?OUT.list || OUT.stack || OUT.traced?>
 <?<a>.append(<int>) || <a>.extend([<T>, 2]) || <a>.insert(0, [<int>]) || <a>[0] = <int> + 7 || <a>[:] = [<int>] || <a>.clear() || <a>.pop() || <a>.reverse() || <a> += [3] || <a>.sort() || <a>.remove(1) || del <a>[1:] || <a>[5:] = <a> || LOG.append(len(<a>))
@@ -496,17 +491,6 @@ except AttributeError as err:
 LOG.append(str([getattr(<a>, name, 'no') for name in ('given', 'own', 'data', 'inner', 'size', 'deg', 'note', 'failing', 'w')]))
 <+T> = <T> * 2""",
     # ---------------------------------------------------------------- output: when, in which order, with what
-    """<?print(<int>, 'u', sep='-') || print('u', end='') || print() || print(*[1, 'u', None, 2.5], sep='') || print([1, {'u': (2,)}], {3}) || print('at', end=';', flush=True) || print(f'{<float>:.1f}', <bool>) || print(<LI>) || print(Asks(3)) || print('u\\n', 'w') || print(None, sep=None, end=None) || print(torch.float32, <T>.shape) || print(1, file=None) || noisy(<int>) || print(print('in')) || [print(e) for e in [1, 2]] || print(-0.0, 1e20, 1j) || print(LIMITS) || print(items) || items.append(9)
-print(items)
-items.pop()?>
-<? || OUT.list.append(<int>) || LOG.append('between') || """ + BREAK + """ || GL.append(3)?>
-<+T> = <T> * 2
-<?print('then', <int>) || if <T>.sum() > <float>:
-    print('more') || try:
-    print('last', 1 // 0)
-except ZeroDivisionError:
-    print('caught') || for e in [1, 2]:
-    print(e, <T>.dim())?>""",
     """out_ = io_.StringIO()
 with contextlib.redirect_stdout(out_):
     print('inside', <int>)
@@ -605,8 +589,6 @@ except BaseException as err:
 <? || LOG.append(repr(sys.exc_info()[1]))?>
 <+T> = <T> * 2""",
     # ---------------------------------------------------------------- a break in the midst of something
-    """LOG.append(str(<?[1, broken(2), 3] || adding(1, broken(2), 3) || {'u': broken(1), 'w': 2} || f'{broken(1)}-{2}' || (broken(0) or 5) || (broken(1) and 6) || (7 if broken(0) else 8) || [4, 5][broken(1)] || takes_all(1, *broken([2]), k=3, **{'z': 4}) || takes_all(broken(1), k=broken(2)) || LEAF.up(broken(2)) || broken(LEAF).up(3) || (1 < broken(2) < 3) || (lambda v=broken(3): v)() || [broken(e) for e in [1, 2]] || {broken(e): 1 for e in [1, 2]} || sum(broken(e) for e in [1, 2]) || [*broken([1, 2]), 3] || {**broken({'u': 1}), 'w': 2} || 'ab'.join(broken(['u', 'w'])) || (broken(1), broken(2)) || not broken(1) || -broken(2) + 3 || Pair(broken(1), 2)._replace(b=broken(3)) || [1, 2, 3][broken(1):] || (kept_ := broken(4)) + kept_ || len(broken([1])) + len([2]) || max(1, broken(3)) || Leaf().up(broken(2)) || functools.partial(adding, broken(1))(2) || super(Child, Child(1, x)).describe()[broken(0):3] || print(broken(1)) || isinstance(broken(1), int) || getattr(LEAF, broken('v')) || next(iter(broken([5]))) || [*map(broken, [1, 2])] || sorted([2, 1], key=broken) || (await_ if broken(0) else 3) || (1 if broken(None) is None else 2) || torch.add(x, broken(2)).dim()?>))
-<+T> = <T> * 2""",
     """<a:+D> = {'u': [1, 2], 'w': Leaf()}
 <?<a>['u'][broken(0)] += 3 || <a>['w'].v = broken(4) || <a>[broken('q')] = <T> || <a>['u'][0], b_ = broken([1, 2])
 LOG.append(b_) || del <a>[broken('u')] || for e_ in broken([1, 2]):
@@ -705,8 +687,7 @@ if hasattr(mode_, '__enter__'):
     with <w>:
         yield modes_()
     yield modes_()
-LOG.append([*gen_()])
-LOG.append(next(gen_())) || torch.set_grad_enabled(MODES[0])
+LOG.append([*gen_()]) || torch.set_grad_enabled(MODES[0])
 LOG.append(modes_())
 <+T> = y * 5
 torch.set_grad_enabled(True)?>
@@ -813,10 +794,8 @@ LOG.append((type(<a>).__name__, str(<a>), str(<a> + 1), type(<a> + 1).__name__, 
 LOG.append(type(<a>).__name__)
 <+T> = <T> * 2
 ...
-<?NPS[0] = np.float64(1) || NPS[0] = 1.0 || NPV[0][0] = 5 || NPV[0] = np.ones(3) || NPS[0] = np.int64(1) || NPS[0] = np.float32(1) || pass?>""",
+<?NPS[0] = NPS[1] || NPS[0] = 1.0 || NPV[0][0] = 5 || NPV[0] = np.ones(3) || NPS[0] = NPS[2] || NPS[0] = NPS[-1] || pass?>""",
     # ---------------------------------------------------------------- text
-    """LOG.append(<?f'{<int>:05d}|{<float>:+.2e}|{True!s:>6}|{None!r}' || f'{[1, "u"]}{(1,)}{{}}' || f'{LEAF.v!r:>{<int> + 3}}' || '%s %r %05.1f %x %%' % ('u', 'w', <float>, 255) || '%(u)s' % {'u': <int>} || '{0}{1!r}{0:>3}'.format('a', 'b') || '{u.v}{i[0]}'.format(u=LEAF, i=[<int>]) || format(<float>, '.3f') || format(True) || str(<LI>) || repr({'u': (1, 2.0)}) || str({1: [None, ...]}) || str(slice(1, <int>)) || str(range(<int>)) || str(torch.float32) || str(torch.Size([1, 2])) || str(Pair(1, 'u')) || str(Ver(1, 2)) || str(Color.RED) || f'{Color.RED}{Num.ONE}{Mode.A | Mode.B}' || repr(OrderedDict(u=1)) || repr(deque([1], 2)) || repr(Counter('ab')) || repr(defaultdict(int, u=1)) || str(frozenset({1})) || str(b'u') || ascii('é') || str(1e16) + str(-0.0) || str(float('nan')) || f'{x.shape} {x.dtype}' || f'{x.dim():>3}' || 'u'.join(map(str, [1, 2.0, None])) || str(KeyError('u')) + repr(MyError(1)) || str(int) + str(Leaf.__name__) || str([Asks(1), 'u']) || f'{Asks(2)} {Asks(3)!r} {Asks(4):w}' || str((Asks(1),)) || str({Asks(1): Asks(2)}) || '%s %r' % (Asks(1), Asks(2)) || 'ab'.center(<int> + 4, '-') || 'a,b'.split(',') || 'Ab'.swapcase() || 'ab'.translate({97: 'x'}) || 'u=%s' % [1] || '%s' % (None,) || 'ab'.partition('b') || '\\t'.expandtabs(<int>) || string.Template('$u').substitute(u=<int>) || str(Text('u')) + Text('w') || type(Text('u') + 'w').__name__ || Text('u').upper() || str(Fixed(3)) + str(Num.TWO + 1) || type(Fixed(1) + 1).__name__ || str(Fixed(2) * 2.5) || type(-Num.ONE).__name__ || Num(2).name || (Mode.A | Mode.B).value || Mode.A in (Mode.A | Mode.B) || bool(Mode(0)) || f'{x.sum().item():.2f}'?>)
-<+T> = <T> * 2""",
     # ---------------------------------------------------------------- patterns
     """match <?[1, <int>, 3] || (1, 2) || {'u': <int>, 'w': 2} || LEAF || Point(<T>, <int>) || Vec(<T>, <int>) || Pair(<T>, <int>) || 'ab' || <int> || None || True || 1.0 || b'ab' || OrderedDict(u=1) || deque([1, 2]) || range(2) || Planet.EARTH || Box(<int>, <T>) || <T> || [] || Fixed(<int>) || Stack([1, 2]) || Text('u') || {'u': {'w': [1]}} || types.MappingProxyType({'u': 4}) || Defaulting(w=1)?>:
     case [1, e_, *r_]:
@@ -917,10 +896,64 @@ STATE['fn'] = lambda: (e_, k_)
 ...
 LOG.append(STATE['fn']())""",
     # ---------------------------------------------------------------- classes: methods of all kinds, through object, class and super()
+    """# <k:?{'b': 5} || {'b': 5, 'c': 6} || OrderedDict(c=6, b=5) || Asks(1) || {} || Defaulting(b=7) || types.MappingProxyType({'b': 8}) || ChainMap({'c': 1}, {'b': 2})?>
+try:
+    LOG.append(str(<?adding(2, **<k>) || takes_all(1, 2, 3, k=4, **<k>) || takes_all(*[1], *(2, 3), z=1, **<k>) || takes_all(*iter([1, 2]), **<k>) || (lambda *p, **o: (p, o))(*'ab', **<k>) || (lambda p, /, **o: (p, o))(1, p=2, **<k>) || takes_all(**<k>) || functools.partial(adding, 1, **<k>)(c=9) || functools.partial(takes_all, 1, k=2)(5, k=3, **<k>) || dict(<k>, q=1) || (lambda p, q=[], *, k=None: (p, q, k))(1) || keeps(1) || (keeps(2), keeps(3)) || adding(1, *[2], c=3) || adding(*(1, 2, 3)) || takes_all(k=None) || takes_all(*()) || (lambda *, b=1, c: (b, c))(c=3, **{}) || type('u', (), {}) and 1 || adding(1, b=5, **<k>) || Point(<T>, **{'n': 3}).n || Pair(**{'b': 1, 'a': 2}) || (lambda self, cls: (self, cls))(self=1, cls=2) || print(*'ab', **{'sep': '-'})?>))
+except TypeError as err:
+    LOG.append('no')
+<+T> = <T> * 2
+<?LOG.append(keeps(<int>)) || pass?>""",
+    """<?print(<int>, 'u', sep='-') || print('u', end='') || print() || print(*[1, 'u', None, 2.5], sep='') || print([1, {'u': (2,)}], {3}) || print('at', end=';', flush=True) || print(f'{<float>:.1f}', <bool>) || print(<LI>) || print(Asks(3)) || print('u\\n', 'w') || print(None, sep=None, end=None) || print(torch.float32, <T>.shape) || print(1, file=None) || noisy(<int>) || print(print('in')) || [print(e) for e in [1, 2]] || print(-0.0, 1e20, 1j) || print(LIMITS) || print(items) || items.append(9)
+print(items)
+items.pop()?>
+<? || OUT.list.append(<int>) || LOG.append('between') || """ + BREAK + """ || GL.append(3)?>
+<+T> = <T> * 2
+<?print('then', <int>) || if <T>.sum() > <float>:
+    print('more') || try:
+    print('last', 1 // 0)
+except ZeroDivisionError:
+    print('caught') || for e in [1, 2]:
+    print(e, <T>.dim())?>""",
+]
+
+# ---------------------------------------------------------------- many small questions: several in one program
+QUESTIONS = [
+    """# <a:?Op(1) || Op(2, False) || SubOp(3) || SubOp(4, False) || 5 || [1] || 'u' || 2.5?> <b:?Op(6) || Op(7, False) || SubOp(8) || SubOp(9, False) || SubOp(9) || 5?>
+try:
+    LOG.append(str(<?<a> + <b> || <a> - <b> || <b> + <a> || <a> < <b> || <a> == <b> || <a> != <b> || <a> >= <b> || <b> - <a> || <b> in [<a>] || max(<a>, <b>) || sum([<a>], <b>) || operator.add(<a>, <b>) || (<a>, 1) < (<b>, 2) || [<a>] == [<b>]?>))
+except TypeError as err:
+    LOG.append('no')
+<+T> = <T> * 2""",
+    """try:
+    LOG.append(<?bool(Asks(<int>)) || len(Asks(<int>)) || (3 in Asks(<int>)) || [*Asks(2)] || [*Seq_(<int>)] || (2 in Seq_(3)) || [*reversed(Seq_(3))] || [9, 8, 7][Asks(1)] || str(Asks(<int>)) || f'{Asks(3):>4}' || f'{Asks(2)!r}' || int(Asks(<int>)) || float(Asks(<int>)) || ~Asks(<int>) || -Asks(<int>) || round(Asks(2)) || divmod(Asks(7), 2) || Asks(3)['k'] || Asks(3)[1:2] || Asks(<int>)(2, k=3) || [1, 2, 3][Asks(0):Asks(2)] || {Asks(1): 2}[Asks(1)] || (not Asks(<int>)) || next(iter(Seq_(<int>)), 'none') || dict(Asks(2)) || [*map(str, Seq_(2))] || 'ab' * Asks(2) || abs(Asks(-3)) || range(Asks(3))[-1] || isinstance(Asks(1), collections.abc.Sized) || hash(Asks(4)) || '%s' % Asks(2) || '%d' % 3 || list(zip(Seq_(2), Seq_(3))) || sorted(Seq_(3), key=lambda e: -e) || min(Seq_(3)) || tuple(Seq_(2)) || {**Asks(2)} || named(**Asks(2)) || math.floor(Asks(3)) || Asks(3) @ 2 || pow(Asks(3), 2) || chr(Asks(97)) || sum(Seq_(3))?>)
+except Exception as err:
+    LOG.append((type(err).__name__, str(err)))
+<+T> = <T> * 2""",
+    """try:
+    LOG.append(<?Wrong().__len__() || len(Wrong()) || bool(Wrong()) || str(Wrong()) || int(Wrong()) || hash(Wrong()) || [*Wrong()] || f'{Wrong()}' || [1][Wrong()] || float(Wrong()) || (1 in Wrong()) || next(Wrong()) || {Wrong(): 1} || Wrong() + 1 || Wrong()(1) || Wrong().nothing || repr(Wrong()) || -Wrong() || Wrong()[0] || len([*reversed(Wrong())]) || sorted([Wrong(), Wrong()]) || Wrong() < Wrong() || issubclass(Wrong(), int) || isinstance(1, Wrong()) || abs(Wrong()) || sum([Wrong()]) || max(Wrong(), Wrong()) || set([[]]) || {}[[]]?>)
+except Exception as err:
+    LOG.append((type(err).__name__, str(err).split(' at 0x')[0]))
+<+T> = <T> * 2""",
+    """try:
+    LOG.append(<?len(<int>) || [][1] || {}['q'] || int('x') || next(iter([])) || [].remove(3) || (1).x || deque().pop() || {}.popitem() || set().pop() || max([]) || '%d' % 'u' || [1, 2].index(5) || 'a'.index('b') || {1}.remove(2) || (1, 2).index(5) || [1] + (1,) || ord('ab') || [3, 'u'].sort() || dict([1]) || dict([(1, 2, 3)]) || float('u') || deque([1], 1).insert(0, 2) || OrderedDict().popitem() || OrderedDict(u=1).move_to_end('w') || [1, 2][:1:0] || range(1, 2, 0) || zip([1], [1, 2], strict=True).__next__() || [*zip([1], [1, 2], strict=True)] || ''.join([1]) || setattr(5, 'u', 1) || getattr(5, 'u') || Color('none') || Color['none'] || Pair(1) || Pair(1, 2).c || Ver(1).up(3) || itertools.islice([1], -1) || bytes([300]) || 5 % 0 || math.sqrt(-1) || hash([]) || frozenset().add(1) || tuple(5) || [*5] || adding() || adding(1, a=2) || kwonly() || kwonly(1, skale=2) || (lambda *, k: k)() || Ver(1) < 3 || [] < 3 || {} | [] || 'u' + 1 || torch.ones(2)[5] || torch.ones(2) @ torch.ones(3) || torch.zeros(3).view(2) || min(1, 'u') || sum(['u']) || memoryview(5) || next(5) || iter(5) || reversed(5) || enumerate(5) || map(5, [1]).__next__() || super(Child, 5) || random.choice([])?>)
+except Exception as err:
+    LOG.append((type(err).__name__, str(err).split(' at 0x')[0]))
+<+T> = <T> * 2""",
+    """LOG.append(str(<?[*itertools.count(<int>, 2)] if 0 else next(itertools.count(<int>, 2)) || [*zip(itertools.count(1, -1), 'ab')] || [*itertools.repeat('u', 2)] || [*itertools.accumulate([1, 2, 3], initial=<int>)] || [*itertools.accumulate([3, 1, 2], max)] || [*itertools.islice('abcdef', 1, 5, 2)] || [*itertools.islice('abc', None)] || [*itertools.product('ab', repeat=2)] || [*itertools.permutations('abc')][:4] || [*itertools.combinations('abc', 2)] || [*itertools.zip_longest('ab', 'a', fillvalue=<int>)] || [*enumerate('ab', start=<int>)] || functools.reduce(lambda p, q: p - q, [1, 2, 3]) || functools.reduce(lambda p, q: p - q, [], <int>) || functools.reduce(lambda p, q: [p, q], [1, 2], None) || sum([0.1] * 10) || sum([1e16, 1.0, -1e16]) || sum([True, 2]) || sum([[1], [2]], [<int>]) || sum([0.1] * 3, <int>) || sum([1, 2.5], start=<int>) || [*map(lambda *e: e, 'ab', 'abc')] || [*map(None.__class__, ())] || [*filter(lambda e: e % 2, range(5))] || any([]) || all([]) || any([0, None, 3]) || min(3, 1, 2) || [*reversed(range(1, 6, 2))] || [*zip()] || [*zip('ab')] || dict(zip('ab', range(3))) || ''.join(map(str, [1, 2])) || [*range(5, 0, -2)] || range(9)[2:7:2] || divmod(-7, 2) || pow(2, -1) || pow(7, 2, 5) || round(2.5) || round(-0.5) || round(1234, -2) || int('1_0', 0) || math.prod([2, 3], start=<int>) || [*itertools.starmap(pow, [(2, 3), (3, 2)])] || next(itertools.cycle([<int>])) || [*itertools.chain.from_iterable(['ab', [1]])] || operator.methodcaller('count', 1)([1, 1]) || operator.attrgetter('v', 'w')(LEAF) || operator.itemgetter(1, 0)('ab') || [*itertools.pairwise([1, 2, 3])] || max('ab', key=lambda e: -ord(e)) || abs(-0.0) || sorted('ba', key=str.upper)?>))
+<+T> = <T> * 2""",
+    """LOG.append(str(<?[heard(1), heard(2)][heard(0)] || {heard(1): heard(2), heard(3): heard(4)} || adding(heard(1), c=heard(2), b=heard(3)) || adding(*[heard(1)], **{'b': heard(2)}) || (heard(1) < heard(2) < heard(0) < heard(9)) || (heard(0) or heard(2) or heard(3)) || (heard(1) and heard(0) and heard(3)) || (heard(1) if heard(0) else heard(3)) || f'{heard(1)}{heard(2)!r}' || heard(heard)(heard(3)) || (heard(1), *[heard(2)], heard(3)) || {**{heard(1): 2}, heard(1): heard(3)} || [heard(e) for e in [heard(1), 2] if heard(e)] || heard([1, 2, 3])[heard(0):heard(2)] || (lambda p=heard(1), *, q=heard(2): p + q)() || (kept_ := heard(1)) + heard(kept_) || heard(2) ** heard(1) ** heard(2) || (not heard(0)) || -heard(1) + heard(2) || (heard(1) in [heard(2), heard(1)]) || {heard(1), heard(1)} || [*map(heard, [1, 2])] or heard(3) || heard(<T>).shape[heard(0)] || (heard(3) != heard(3) != heard(4)) || named(**{'z': heard(1)}, y=heard(2), **{'x': heard(3)}) || slice(heard(1), heard(2)) || [p + q for p in [heard(1), 2] for q in [heard(3)]] || (heard(0) or None) || ([] or heard({})) || (heard('') and 5)?>))
+<+T> = <T> * 2""",
+    """LOG.append(<?f'{<int>:05d}|{<float>:+.2e}|{True!s:>6}|{None!r}' || f'{[1, "u"]}{(1,)}{{}}' || f'{LEAF.v!r:>{<int> + 3}}' || '%s %r %05.1f %x %%' % ('u', 'w', <float>, 255) || '%(u)s' % {'u': <int>} || '{0}{1!r}{0:>3}'.format('a', 'b') || '{u.v}{i[0]}'.format(u=LEAF, i=[<int>]) || format(<float>, '.3f') || format(True) || str(<LI>) || repr({'u': (1, 2.0)}) || str({1: [None, ...]}) || str(slice(1, <int>)) || str(range(<int>)) || str(torch.float32) || str(torch.Size([1, 2])) || str(Pair(1, 'u')) || str(Ver(1, 2)) || str(Color.RED) || f'{Color.RED}{Num.ONE}{Mode.A | Mode.B}' || repr(OrderedDict(u=1)) || repr(deque([1], 2)) || repr(Counter('ab')) || repr(defaultdict(int, u=1)) || str(frozenset({1})) || str(b'u') || ascii('é') || str(1e16) + str(-0.0) || str(float('nan')) || f'{x.shape} {x.dtype}' || f'{x.dim():>3}' || 'u'.join(map(str, [1, 2.0, None])) || str(KeyError('u')) + repr(MyError(1)) || str(int) + str(Leaf.__name__) || str([Asks(1), 'u']) || f'{Asks(2)} {Asks(3)!r} {Asks(4):w}' || str((Asks(1),)) || str({Asks(1): Asks(2)}) || '%s %r' % (Asks(1), Asks(2)) || 'ab'.center(<int> + 4, '-') || 'a,b'.split(',') || 'Ab'.swapcase() || 'ab'.translate({97: 'x'}) || 'u=%s' % [1] || '%s' % (None,) || 'ab'.partition('b') || '\\t'.expandtabs(<int>) || string.Template('$u').substitute(u=<int>) || str(Text('u')) + Text('w') || type(Text('u') + 'w').__name__ || Text('u').upper() || str(Fixed(3)) + str(Num.TWO + 1) || type(Fixed(1) + 1).__name__ || str(Fixed(2) * 2.5) || type(-Num.ONE).__name__ || Num(2).name || (Mode.A | Mode.B).value || Mode.A in (Mode.A | Mode.B) || bool(Mode(0)) || f'{x.sum().item():.2f}'?>)
+<+T> = <T> * 2""",
     """LOG.append(str(<?Kin(<int>).all_() || Kin.build(<int>).n || Kin(<int>).build(2).n || Kin.helper(<int>) || Kin(1).helper(2) || KinBase.show(Kin(<int>)) || super(Kin, Kin(<int>)).show() || super(Kin, Kin).build(4).n || Kin(2).prop + KinBase.prop.fget(Kin(3)) || Kin(<int>) + 1 || 1 + Kin(<int>) || Kin(<int>) == Kin(<int>) || Kin.counter || Kin(1).bump() || [Kin.bump() for _ in 'ab'] or 1 || Kin(4).lazy + Kin(5).lazy || Kin(1).table['k'] || Kin(3)(2) || Kin.__name__ + Kin(1).__class__.__name__ || Kin.__mro__[1] is KinBase || isinstance(Kin(1), KinBase) || [m(2) for m in (Kin(1).plus, Kin.helper)] || getattr(Kin(2), 'pl' + 'us')(5) || Kin(6).partial_(1) || Kin.nested.v || Kin(1).nested().v || Kin(2).chain().chain().n || [k.n for k in map(Kin, [1, 2])] || sorted([Kin(3), Kin(1)], key=lambda k: k.n)[0].n || hash(Kin(3)) == hash(Kin(3)) || {Kin(1): 2} and 1 || str(Kin(4)) || f'{Kin(5)}' || Kin(1).missing || Kin(2).__dict__ || vars(Kin(3)) || Kin(5).plus.__name__ || Kin(5).plus.__self__.n || Kin(3).of_gen() || len(Kin(3)) || Kin(2)[5] || [*Kin(3)] || 2 in Kin(2) || bool(Kin(0)) || -Kin(2) || Kin.create(n=3).n || dataclasses.asdict(Ver(1, 2)) || Ver(1) < Ver(2) || Ver(3).up() || Point(x, 2).n || dataclasses.replace(Ver(1), minor=5) || Pair(1, 2)._asdict() || Pair(1, 2)._replace(a=3) || Pair._make([1, 2]) || Pair(1, 2) == (1, 2) || Pair(1, 2) + (3,) || type(Pair(1, 2)[:1]).__name__ || Pair._fields || (lambda a, b: a - b)(*Pair(5, 3)) || dataclasses.fields(Ver)[0].name || dataclasses.astuple(Ver(1, 2))?>))
 LOG.append((Kin.counter, [*Kin.made]))
 <+T> = <T> * 2""",
+    """LOG.append(str(<?[1, broken(2), 3] || adding(1, broken(2), 3) || {'u': broken(1), 'w': 2} || f'{broken(1)}-{2}' || (broken(0) or 5) || (broken(1) and 6) || (7 if broken(0) else 8) || [4, 5][broken(1)] || takes_all(1, *broken([2]), k=3, **{'z': 4}) || takes_all(broken(1), k=broken(2)) || LEAF.up(broken(2)) || broken(LEAF).up(3) || (1 < broken(2) < 3) || (lambda v=broken(3): v)() || [broken(e) for e in [1, 2]] || {broken(e): 1 for e in [1, 2]} || sum(broken(e) for e in [1, 2]) || [*broken([1, 2]), 3] || {**broken({'u': 1}), 'w': 2} || 'ab'.join(broken(['u', 'w'])) || (broken(1), broken(2)) || not broken(1) || -broken(2) + 3 || Pair(broken(1), 2)._replace(b=broken(3)) || [1, 2, 3][broken(1):] || (kept_ := broken(4)) + kept_ || len(broken([1])) + len([2]) || max(1, broken(3)) || Leaf().up(broken(2)) || functools.partial(adding, broken(1))(2) || super(Child, Child(1, x)).describe()[broken(0):3] || print(broken(1)) || isinstance(broken(1), int) || getattr(LEAF, broken('v')) || next(iter(broken([5]))) || [*map(broken, [1, 2])] || sorted([2, 1], key=broken) || (await_ if broken(0) else 3) || (1 if broken(None) is None else 2) || torch.add(x, broken(2)).dim()?>))
+<+T> = <T> * 2""",
 ]
+for _question in QUESTIONS:
+    _lines, _, _last = _question.rpartition("\n")
+    REVEALING.append("\n".join([*[_lines] * 5, _last]))
 
 DEFINITIONS = {
     "Slot_": """class Slot_:
@@ -1341,7 +1374,7 @@ def known(n):
     "describe_": """def describe_(fn):
     about = [type(fn).__name__]
     for name in ('__name__', '__qualname__', '__doc__', '__module__', '__defaults__', '__kwdefaults__', '__annotations__', 'mark', 'args', 'keywords'):
-        found = str(getattr(fn, name, None))
+        found = str(getattr(fn, name, None))[:30]
         about.append(found if name != '__module__' else found.startswith('<program'))
     about.append(sorted(getattr(fn, '__dict__', ())))
     about.append([str(c.cell_contents) for c in getattr(fn, '__closure__', None) or ()])
@@ -1677,7 +1710,7 @@ class Brk(BrkBase):
     "scaled_twice": """def scaled_twice(t, u=2, *, by=3):
     return t * u * by * SCALES[0]
 """,
-    "NPS": "NPS = [np.float32(1)]\n",
+    "NPS": "NPS = [np.float32(1), np.float64(1), np.int64(1)]\nNPS.append(NPS[0])\n",
     "NPV": "NPV = [np.array([1.0, 2.0, 3.0])]\n",
     "Kin": """class KinBase:
     counter, made, table = 0, [], {'k': 1}
