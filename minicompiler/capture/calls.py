@@ -9,7 +9,7 @@ functions to inline, pure builtins to fold. What is none of these is refused.
 from collections.abc import Callable
 from enum import EnumType
 from functools import partial
-from types import BuiltinFunctionType, MethodWrapperType, ModuleType
+from types import BuiltinFunctionType
 from typing import Any, TypeVar
 
 import torch
@@ -19,7 +19,7 @@ from .facts import ARRAY
 from .frame_hook import MISSING, type_lookup
 from .source import field
 from .values import ABSENT, E, NONE, Const, Function, Generator, Iterator, Method, Tensor, Tuple
-from .values import Value, constant, describe, is_literal, refuse
+from .values import Value, c_method, constant, describe, is_literal, refuse
 
 Rule = Callable[..., Value | None]
 R = TypeVar("R", bound=Rule)
@@ -80,11 +80,9 @@ def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value
     if isinstance(fn, Function):
         torch_calls.refuse_disabled(real)
         return ev.inline(fn, args, kwargs)
-    bound = isinstance(real, BuiltinFunctionType | MethodWrapperType)
-    if bound and not isinstance(real.__self__, type | ModuleType | None):
+    if (unbound := c_method(real)) is not MISSING:
         of = ev.wrap(real.__self__, None)
-        unbound = type_lookup(type(real.__self__), real.__name__)
-        if not isinstance(of, Const) and unbound is not MISSING:
+        if not isinstance(of, Const):
             return call(ev, Method(ev.wrap(unbound, None), of), args, kwargs)
     if is_pure(real, args):
         return fold(ev, real, args, kwargs)

@@ -23,10 +23,10 @@ from .frame import Frame
 from .frame_hook import MISSING, trust, type_lookup
 from .graph import CapturedGraph
 from .side_effects import Call, Effects
-from .source import ClassAttr, ItemAs, Source, TypeOf, builtin_of, field, item
+from .source import ClassAttr, Field, ItemAs, Source, TypeOf, builtin_of, field, item
 from .values import ABSENT, FALSE, FIXED, NONE, TRUE, Cell, Const, Dict, Function, Generator, Lazy
 from .values import List, Method, Obj, Raised, Set, Slice, Tuple, Value, is_fixed, is_literal
-from .values import new_exception, refuse, trusted
+from .values import c_method, new_exception, refuse, trusted
 
 # What a trusted module defines under a name and does not change.
 AS_THEY_ARE = (*FIXED, FunctionType, torch.dtype, torch.layout, torch.memory_format)
@@ -112,6 +112,11 @@ class Evaluation:
             return Const(real)
         if source is None and not is_fixed(real) and cls not in IMMUTABLE:
             source = sources.Const(real)  # reached by reference, its contents guarded
+        if source is not None and (unbound := c_method(real)) is not MISSING:  # made anew each time
+            self.assume("TYPE", source, cls)
+            self.assume("EQUALS", Field(source, "__name__"), real.__name__)
+            of = self.wrap(real.__self__, field(source, "__self__"))
+            return Method(self.wrap(unbound, None), of).outside(real, source)
         if source is not None:
             self.assume(*identity(real, source))
         if isinstance(real, torch.Tensor):

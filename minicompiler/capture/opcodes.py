@@ -73,7 +73,16 @@ LOAD_SMALL_INT = LOAD_CONST_IMMORTAL = LOAD_CONST_MORTAL = LOAD_CONST
 
 
 RETURN_CONST: Handler = lambda f, inst: f.ev.wrap(inst.argval, None)
-LOAD_FAST: Handler = lambda f, inst: f.push(f.cells.get(inst.argval) or f.local(inst.argval))
+
+
+def LOAD_FAST(f: Frame, inst: Instruction) -> None:
+    then = f.code.instructions[inst.index + 1]
+    if then.opname == "JUMP_FORWARD":  # as at the start of a resume function
+        then = f.code.instructions[then.target]
+    if then.opname in ("POP_TOP", "STORE_FAST") and inst.argval in f.locals:
+        f.push(f.locals[inst.argval])  # what is only moved is not read
+    else:
+        f.push(f.cells.get(inst.argval) or f.local(inst.argval))
 
 
 LOAD_FAST_CHECK = LOAD_FAST_BORROW = LOAD_FAST
@@ -108,8 +117,8 @@ LOAD_FAST_BORROW_LOAD_FAST_BORROW = STORE_FAST_LOAD_FAST
 
 
 def DELETE_FAST(f: Frame, inst: Instruction) -> None:
-    f.local(inst.argval)
-    del f.locals[inst.argval]
+    if f.locals.pop(inst.argval, None) is None:
+        f.local(inst.argval)  # refuses
 
 
 def loaded(f: Frame, value: Value, called: int = 1) -> None:

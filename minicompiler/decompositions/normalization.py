@@ -156,24 +156,26 @@ def _channels(x: Tensor) -> tuple[list[int], list[int]]:
 
 @in_float32
 def _batch_norm(x, weight, bias, mean, var, training, momentum, eps):
-    """-> y, mean and rstd of this batch (empty unless training), new running mean and variance."""
+    """-> y, mean and rstd of this batch (empty unless training), new running mean and variance.
+    Rounded where ATen's kernel rounds: a value near zero stays on its side of the ReLU."""
     dims, shape = _channels(x)
+    wide = torch.float64 if x.device.type == "cpu" else x.dtype
     if training:
         n = count(x, dims)
-        centred, batch_var, average = _moments(x, dims)
-        # again: what rounds in the mean puts values near it on the other side of zero
-        off = centred.sum(dims, keepdim=True) / n
-        centred, batch_var, average = centred - off, batch_var - off * off, average + off
-        rstd = torch.rsqrt(batch_var + eps)
-        saved = average.reshape(-1), rstd.reshape(-1)
-        if mean is not None:
-            mean = momentum * saved[0] + (1 - momentum) * mean
-            unbiased = batch_var.reshape(-1) * (n / max(n - 1, 1))
-            var = momentum * unbiased + (1 - momentum) * var
+        average = (x.sum(dims, keepdim=True, dtype=wide) / n).to(x.dtype)
+        off = x - average
+        batch_var = (off * off).sum(dims, keepdim=True, dtype=wide).to(x.dtype) / n
     else:
-        centred, rstd = x - mean.reshape(shape), torch.rsqrt(var.reshape(shape) + eps)
-        saved = x.new_empty(0), x.new_empty(0)
-    return _affine(centred * rstd, _as(weight, shape), _as(bias, shape)), *saved, mean, var
+        average, batch_var = mean.reshape(shape), var.reshape(shape)
+    rstd = torch.rsqrt(batch_var.to(wide) + eps).to(x.dtype)
+    saved = (average.reshape(-1), rstd.reshape(-1)) if training else (x.new_empty(0),) * 2
+    if training and mean is not None:
+        mean = momentum * saved[0] + (1 - momentum) * mean
+        unbiased = batch_var.reshape(-1) * (n / max(n - 1, 1))
+        var = momentum * unbiased + (1 - momentum) * var
+    alpha = rstd if weight is None else rstd * _as(weight, shape)
+    beta = torch.zeros_like(alpha) if bias is None else _as(bias, shape)
+    return torch.addcmul(torch.addcmul(beta, average, -alpha), x, alpha), *saved, mean, var
 
 
 # arguments: x, weight, bias, running mean and variance, then training where the form has it

@@ -2578,3 +2578,46 @@ def test_sizes_are_printed_without_a_break():
     log = logging.getLogger("minicompiler.sizes")
     run = check_against_eager(f, torch.ones(2, 3))
     assert not run.breaks
+
+
+def test_bound_methods_of_c_are_known_by_their_object_and_name():
+    """They are made anew each time: one that is on the stack at a break compiled for ever."""
+    seen = []
+
+    def f(x, of):
+        y = (x * x).sum()
+        of.append(y.item() > 0)
+        return y * 2, "{}-{}".format(y.item() > 0, len(of))
+
+    compiled = minicompiler.compile(f, backend="eager")
+    for _ in range(2):
+        compiled(torch.ones(3), seen)
+    before = minicompiler.stats()["graphs"]
+    for _ in range(4):
+        compiled(torch.ones(3), seen)
+    assert minicompiler.stats()["graphs"] - before <= 4  # the length is in the text
+    assert seen == [True] * 6
+
+    def g(x, method):
+        return x + method(2), method.__name__
+
+    of = [3, 2, 2]
+    for method in (of.count, of.index, [2].count, of.count, (2, 2).count, "a2".count):
+        argument = (lambda n: method(str(n))) if isinstance(method.__self__, str) else method
+        check_against_eager(g, torch.ones(1), argument)
+
+
+def test_what_is_only_moved_is_not_read():
+    def f(x):
+        y = (x * x).sum()
+        y.item()
+        value = y.item()
+        del value
+        return y * 2
+
+    compiled = minicompiler.compile(f, backend="eager")
+    compiled(torch.ones(3))
+    before = minicompiler.stats()["graphs"]
+    for k in range(3):
+        compiled(torch.full((3,), float(k)))
+    assert minicompiler.stats()["graphs"] == before

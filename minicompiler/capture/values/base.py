@@ -14,6 +14,7 @@ import torch
 
 from ...errors import Unsupported
 from ..facts import ATOMS, NUMBERS, numpy
+from ..frame_hook import MISSING, type_lookup
 from ..source import Source
 
 if TYPE_CHECKING:
@@ -217,3 +218,11 @@ FIXED += (type(numpy.sqrt), type(numpy.prod)) if numpy else ()
 
 def is_fixed(real: Any) -> bool:
     return isinstance(real, FIXED)
+
+
+def c_method(real: Any) -> Any:
+    """What the class of its `__self__` has for a bound method written in C; else MISSING."""
+    bound = isinstance(real, types.BuiltinFunctionType | types.MethodWrapperType)
+    if not bound or isinstance(real.__self__, type | types.ModuleType | None):
+        return MISSING
+    return type_lookup(type(real.__self__), real.__name__)
