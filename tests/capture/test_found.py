@@ -20,6 +20,7 @@ import threading
 import traceback
 import types
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -2621,3 +2622,39 @@ def test_what_is_only_moved_is_not_read():
     for k in range(3):
         compiled(torch.full((3,), float(k)))
     assert minicompiler.stats()["graphs"] == before
+
+
+def test_keys_made_in_the_frame_are_found_in_dictionaries_from_outside():
+    """A tuple of constants is equal to a key of the dictionary, whoever made it."""
+    pair = collections.namedtuple("pair", "a b")
+    table = {(1, 2): 3, (1, (2, 3)): 4, frozenset((1, 2)): 5, torch.float32: 6}
+    named, numbers = {pair(1, 2): 3}, {Decimal(1): 3}
+
+    def f(x, n):
+        keys = (n, 2), (n, (2, 3)), (7, n), frozenset((n, 2)), torch.float32
+        found = [(key in table, table.get(key)) for key in keys]
+        others = named.get((n, 2)), [type(k) for k in named], numbers.get(n), len(numbers)
+        return x + 1, found, others
+
+    def g(x, n):
+        table[n, 2] = 7
+        table.setdefault((n, (2, 3)), 8)
+        return x + 1, table.pop((n, 2)), list(table)
+
+    check_against_eager(f, torch.ones(1), 1)
+    before = dict(table)
+    wanted = g(torch.ones(1), 1)[1:]
+    table.clear(), table.update(before)
+    assert minicompiler.compile(g, backend="eager")(torch.ones(1), 1)[1:] == wanted
+
+
+def test_a_dictionary_keeps_its_own_key():
+    class Name(str):
+        pass
+
+    def f(x, table, names):
+        table.get(1.0), table.get(True), names.get("a")
+        table[2.0] = 5
+        return x + 1, [(type(k), k) for k in table], [type(k) for k in names]
+
+    check_against_eager(f, torch.ones(1), {1: "u", 2: "v"}, {Name("a"): 1})

@@ -10,8 +10,9 @@ from typing import Any
 import torch
 
 from ..frame_hook import type_lookup
-from ..source import Const as ConstSource, Source, empty, keys_of
-from .base import ABSENT, E, NULL, Const, Lazy, NotConstant, Obj, Tensor, Value, is_literal, refuse
+from ..source import Const as ConstSource, Source, builtin_of, empty, keys_of
+from .base import ABSENT, E, NULL, Const, Lazy, NotConstant, Obj, Tensor, Value, calls_back
+from .base import is_literal, refuse
 
 
 class Sequence(Obj):
@@ -88,34 +89,32 @@ class Identity:
     key: int
 
 
-HASHED_BY_ID = (object.__hash__, type.__hash__, type(len).__hash__)
+HASHED_BY_ID = (object.__hash__, type.__hash__, type(len).__hash__, torch.Tensor.__hash__)
 
 
 def key_of(v: Value, ev: "E | None" = None) -> Any:
     """A hashable stand-in that is equal exactly when Python would call the keys equal."""
-    if isinstance(v, Const):
-        try:
-            hash(v.value)
-        except TypeError:
-            refuse(f"unhashable key {v.value!r}")
-        return v.value
     hashed = type_lookup(v.cls, "__hash__")
+    if isinstance(v, Const) and hashed is not None:
+        return v.value
     if isinstance(v, Tuple) and hashed is tuple.__hash__:
         return tuple(key_of(i, ev) for i in (v.read(ev) if ev else v.contents))
     if isinstance(v, Set) and v.cls is frozenset:
         return frozenset(v.items)
-    if isinstance(v, Tensor) or (isinstance(v, Obj) and hashed in HASHED_BY_ID):
+    if isinstance(v, Tensor | Obj) and hashed in HASHED_BY_ID:
         return Identity(v, id(v) if v.real is ABSENT else id(v.real))
     return refuse(f"a key of class {v.cls.__qualname__}, which hashes in its own way")
 
 
 def real_key(real: Any) -> Any:
-    """The same stand-in for a key of an outside dictionary."""
-    if is_literal(real):
-        return real
-    if type(real) in (tuple, frozenset):
-        return type(real)(map(real_key, real))
-    return Identity(NULL, id(real))
+    """The same stand-in for a key of an outside dictionary; one that key_of refuses stays itself,
+    as it may be equal to a literal, unless it is the program that says to what."""
+    hashed = type_lookup(type(real), "__hash__")
+    if hashed in (tuple.__hash__, frozenset.__hash__):
+        base = builtin_of(type(real))
+        return base(map(real_key, base.__iter__(real)))
+    by_id = not is_literal(real) and (hashed in HASHED_BY_ID or calls_back(real))
+    return Identity(NULL, id(real)) if by_id else real
 
 
 def keyed(items: Iterable[Value]) -> dict[Any, Value]:
@@ -151,14 +150,12 @@ class Dict(Obj):
         return value
 
     def _look_up(self, ev: E, key: Value, k: Any) -> Value | None:
-        if self.unread is None or key.real is ABSENT:
-            return None  # a new object is in no outside dictionary
-        raw = key.real
-        found = ev.item_of(self.unread, raw)
-        if self.source is not None and not isinstance(key, Const):
+        if self.unread is None or (key.real is ABSENT and isinstance(k, Identity)):
+            return None  # a new object is in no outside dictionary; a tuple is equal to others
+        if not isinstance(key, Const):
             self.list_all(ev)
             return self.get(ev, key)
-        source = ev.item_source(self, raw)
+        found, source = ev.item_of(self.unread, raw := key.real), ev.item_source(self, key.real)
         if found is ABSENT:
             if source is not None and self.source is not None:
                 ev.assume("HAS_KEY", self.source, (raw, False))
@@ -176,11 +173,10 @@ class Dict(Obj):
         if self.source is not None:
             ev.assume("DICT_KEYS", self.source, keys)
         for position, raw in enumerate(keys):
-            k = real_key(raw)
-            if (found := known.pop(k, None)) is None:
-                source = ev.item_source(self, raw, position)
-                found = (ev.lazy_key(self, raw, position), Lazy(ev.item_of(unread, raw), source))
-            self.items[k] = found
+            # where it was looked up, by its own key: what it was asked by may only be equal to that
+            if (found := known.pop(k := real_key(raw), (NULL, None))[1]) is None:
+                found = Lazy(ev.item_of(unread, raw), ev.item_source(self, raw, position))
+            self.items[k] = ev.lazy_key(self, raw, position), found
         self.items.update(known)
 
     def constant(self) -> Any:
