@@ -192,7 +192,9 @@ def compile_or_keep(backend: Backend, gm: fx.GraphModule, example_inputs: Sequen
         # guards made from now on are checked in C++ as far as possible
         binding.tensor_guard, binding.frame_guard = native.TensorGuard, native.FrameGuard
     try:
-        return backend(gm, list(example_inputs))
+        if callable(compiled := backend(gm, list(example_inputs))):
+            return compiled
+        raise TypeError(f"it returned {compiled!r}, which cannot be called")
     except Unsupported as refusal:
         report.current().reason(text := f"the graph runs as captured: {refusal}")
         if isinstance(refusal, runtime.build.NoCompiler):

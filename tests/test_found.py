@@ -411,3 +411,18 @@ def test_what_does_not_fit_a_dtype_is_not_written():
     with pytest.raises(RuntimeError, match="can't be cast"):
         minicompiler.compile(lambda a, b: a.floor_divide_(b))(a, b)
     assert a.tolist() == [7, 8]
+
+
+@pytest.mark.parametrize("found", [ValueError("no"), 3, None])
+def test_a_backend_of_the_users_that_fails_is_told_to_the_user(found: Any) -> None:
+    def mine(gm: Any, inputs: Any) -> Any:
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    too_few: Any = lambda gm: gm
+    for backend in (mine, too_few):
+        minicompiler.reset()
+        with pytest.raises(minicompiler.BackendError, match="mine|lambda") as caught:
+            minicompiler.compile(lambda x: x + 1, backend=backend)(torch.ones(1))
+        assert isinstance(caught.value.__cause__, ValueError | TypeError)

@@ -44,7 +44,8 @@ def namespace(ev: E, v: Obj | Tensor) -> Dict | None:
 def class_attribute(ev: E, v: Value, cls: type, name: str) -> tuple[Any, Any]:
     """What the class look-up finds (or MISSING), guarded, and its source."""
     raw = type_lookup(cls, name)
-    source = None if isinstance(v, Const) else ev.class_source(ev.class_of(v), name)
+    literal = isinstance(v, Const) and not isinstance(v.value, Enum)
+    source = None if literal else ev.class_source(ev.class_of(v), name)
     return raw, guarded(ev, raw, source)
 
 
@@ -282,7 +283,8 @@ def generic_setattr(ev: E, v: Value, name: str, value: Value) -> None:
     setter = type_lookup(type(raw), "__set__")
     slot = isinstance(raw, MemberDescriptorType) and "__slots__" in vars(raw.__objclass__)
     factory = raw is vars(collections.defaultdict)["default_factory"]
-    kept = slot or factory or issubclass(v.cls, BaseException)  # what else C has may be fixed
+    plain = name in EXCEPTION_FIELDS and name != "__cause__"  # which writes another one
+    kept = slot or factory or (plain and issubclass(v.cls, BaseException))  # the rest may be fixed
     if not is_data_descriptor(raw):
         space = namespace(ev, v)
         if space is None:

@@ -11,6 +11,7 @@ import logging
 import operator
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from types import FunctionType, GeneratorType, MethodType
 from typing import Any
@@ -24,8 +25,8 @@ from .calls import POLYFILLS, PURE, RULES, fold, instantiate, readable, refused,
 from .frame_hook import MISSING, type_lookup
 from .side_effects import Call
 from .values import ABSENT, E, FALSE, NONE, NULL, TRUE, Const, Dict, Generator, Method, Obj, Raised
-from .values import Stepped, Super, Tuple, Value, const_bool, describe, is_literal, new_exception
-from .values import python_value, refuse
+from .values import Stepped, Super, Tuple, Value, const_bool, constant, describe, is_literal
+from .values import new_exception, python_value, refuse
 
 PURE |= {abs, ascii, bin, chr, divmod, format, hex, oct, ord, pow, round, int, float, str, bool}
 PURE |= {complex, bytes, slice, range, type.__or__, type.__ror__}
@@ -38,6 +39,7 @@ rule(exec, eval)(refused("runs code from a string"))
 rule(globals, locals)(refused("takes a namespace"))
 rule(id)(refused("asks for the id of an object"))
 rule(warnings.warn)(refused("warns"))
+rule(torch.device.__enter__, torch.device.__exit__)(refused("sets the default device"))
 ZERO, NOT_IMPLEMENTED = Const(0), Const(NotImplemented)
 
 
@@ -90,20 +92,29 @@ EXCEPTIONS = [c for c in vars(builtins).values() if isinstance(c, type)]
 EXCEPTIONS = [c for c in EXCEPTIONS if issubclass(c, BaseException) and "Group" not in c.__name__]
 
 
-@rule(*(c.__init__ for c in EXCEPTIONS))  # type: ignore[misc]
-def _exception_init(ev: E, v: Obj, /, *args: Value, **kwargs: Value) -> None:
+@rule(*(c.__init__ for c in EXCEPTIONS), told=True)  # type: ignore[misc]
+def _exception_init(init: Any, ev: E, v: Obj, /, *args: Value, **kwargs: Value) -> None:
     named = next((names for cls, names in NAMED_FIELDS.items() if issubclass(v.cls, cls)), ())
-    if not v.is_new or not kwargs.keys() <= set(named):
-        refuse(f"this way of calling {v.cls.__name__}.__init__")
-    v.fields |= dict.fromkeys(named, NONE) | kwargs | {"args": Tuple(args)}
+    values = tuple(map(constant, args))
+    with suppress(Exception):  # it may not take these, or read more from them than we do
+        init(made := init.__objclass__.__new__(v.cls, *values), *values)
+        if v.is_new and kwargs.keys() <= set(named) and len(made.args) == len(args):
+            v.fields |= dict.fromkeys(named, NONE) | kwargs | {"args": Tuple(args)}
+            return
+    refuse(f"this way of calling {v.cls.__name__}.__init__")
 
 
 NAMED_FIELDS: dict[type, tuple[str, ...]] = {ImportError: ("name", "path"), NameError: ("name",)}
 NAMED_FIELDS[AttributeError] = ("name", "obj")
 
 
-_news = [c.__new__ for c in EXCEPTIONS]
-rule(*_news)(lambda ev, cls, /, *args, **kwargs: new_exception(cls.real, *args))
+@rule(*(c.__new__ for c in EXCEPTIONS), told=True)
+def _exception_new(new: Any, ev: E, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
+    """The number of an OSError says of which class it is."""
+    made = model.attempt(ev, new, cls.real, *map(constant, args))
+    return new_exception(type(made), *args[: len(made.args)])
+
+
 rule(BaseException.with_traceback)(lambda ev, v, tb: v)
 
 
@@ -119,8 +130,8 @@ def _object_takes(function: Any, ev: E, of: Value, /, *args: Value, **named: Val
 
 
 rule(object.__eq__)(lambda ev, a, b: TRUE if model.identical(ev, a, b) else NOT_IMPLEMENTED)
-for _name in ("__lt__", "__le__", "__gt__", "__ge__"):
-    rule(getattr(object, _name))(lambda ev, a, b: NOT_IMPLEMENTED)
+_ordering = [getattr(object, f"__{name}__") for name in ("lt", "le", "gt", "ge")]
+rule(*_ordering)(lambda ev, a, b: NOT_IMPLEMENTED)
 rule(type.__call__)(lambda ev, cls, /, *args, **named: instantiate(ev, cls, list(args), named))
 
 
@@ -283,9 +294,7 @@ def _pow(ev: E, a: Value, b: Value, *mod: Value) -> Value:
 rule(format)(model.format_)
 
 
-rule(str.join)(
-    lambda ev, v, items: fold(ev, str.join, [v, Tuple(model.unpack(ev, items, True))], {})
-)
+rule(str.join)(lambda ev, v, of: fold(ev, str.join, [v, Tuple(model.unpack(ev, of, True))], {}))
 
 
 @rule(inspect.signature, inspect.getfullargspec, told=True)
@@ -370,7 +379,7 @@ def _stepped(function: Any, ev: E, *args: Value, **kwargs: Value) -> Value:
         return None if found is ABSENT else lifted(ev, found)
 
     made = Stepped(type(steps), read, of := ev.wrap(function, None))
-    made.origin, made.born = (of, args, kwargs), ev.at
+    made.origin, made.born, made.made_after = (of, args, kwargs), ev.at, ev.effects.writes
     return made
 
 

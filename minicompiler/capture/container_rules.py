@@ -66,9 +66,7 @@ def _set_init(ev: E, self: Set, *items: Value) -> None:
 
 
 @rule(defaultdict.__init__)
-def _default_init(
-    ev: E, self: Dict, factory: Value = NONE, /, *items: Value, **named: Value
-) -> None:
+def _default(ev: E, self: Dict, factory: Value = NONE, /, *items: Value, **named: Value) -> None:
     self.fields["default_factory"] = factory
     _dict_update(ev, self, *items, **named)
 
@@ -282,6 +280,7 @@ def _dict_update(ev: E, self: Dict, /, *items: Value, **kwargs: Value) -> None:
         self.set(ev, Const(name), value)
 
 
+rule(dict.__ior__, OrderedDict.__ior__)(lambda ev, d, of: RULES[dict.update](ev, d, of) or d)
 rule(dict.copy, MappingProxyType.copy)(lambda ev, self: model.call_real(ev, dict, self))
 
 

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from types import CodeType, MappingProxyType
 from typing import Any
+from weakref import ref
 
 import torch
 from torch import fx
 from torch.nn.functional import scaled_dot_product_attention
 
 from .. import report
-from ..errors import Unsupported
+from ..errors import BackendError, Unsupported
 from ..settings import config
 from . import builtin_rules, container_rules, frame_hook, numpy_rules, polyfills  # noqa: F401
 from .cache import Compiled
@@ -91,7 +92,7 @@ def convert(
         except RecursionError:
             return Skip("evaluation nests too deeply")
         except Exception as error:
-            if strict:
+            if strict or isinstance(error, BackendError):
                 raise
             return Skip(f"internal error: {type(error).__name__}: {error}")
         finally:  # evaluation sets the real grad mode and autocast state, so that fakes see them
@@ -163,9 +164,12 @@ def finish(
     """Write the replacement: returns `found`, or breaks where the frame stands, and says why."""
     record = report.current()
     code = frame.code.code
-    for generator in ev.generators:
-        if generator.started and not generator.finished and generator.frame.in_try():
-            raise Unbuildable(generator.born, "a generator is left inside of `try` or `with`")
+    careful = [g for g in ev.generators if not g.finished and g.frame.cleans_up]
+    left = [(ref(g), g.born, g in frame.stack) for g in careful if g.started or g in frame.stack]
+    careful = ev.generators = []
+    if left:  # one that is gone, or soon will be, would live on behind a break
+        step = min(0 if soon or not of() else born for of, born, soon in left)
+        raise Unbuildable(step, "a generator may be left inside of `try` or `with`")
     worth = ev.graph.operations or config.keep_empty_graphs
     text = Text(ev, vector_of(code))
     for call, answer in ev.cached:

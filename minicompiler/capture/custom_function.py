@@ -46,14 +46,12 @@ def with_gradients(ev: E, cls: Value, args: tuple[Value, ...]) -> Value:
 
 
 @rule(checkpoint)
-def _checkpoint(
-    ev: E, fn: Value, *args: Value, use_reentrant: Value = TRUE, **rest: Value
-) -> Value:
-    """Activation checkpointing: one node that calls it, on what `fn` made of the graph."""
+def _checkpoint(ev: E, f: Value, *args: Value, use_reentrant: Value = TRUE, **rest: Value) -> Value:
+    """Activation checkpointing: one node that calls it, on what `f` made of the graph."""
     same_draws = rest.pop("preserve_rng_state", TRUE) is TRUE
     given = [a for a in args if isinstance(a, Tensor)]
     old, before = set(ev.graph.graph.nodes), _writes(ev, given)
-    found = model.call(ev, fn, list(args), rest)
+    found = model.call(ev, f, list(args), rest)
     if not torch.is_grad_enabled():
         return found
     reached = use_reentrant is FALSE or any(t.fake.requires_grad for t in given)

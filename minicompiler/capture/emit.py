@@ -27,7 +27,7 @@ from .side_effects import Call
 from .source import Const as ConstSource, Source, builtin_of
 from .values import ABSENT, E, Cell, Const, Dict, Function, Generator, Iterator, Lazy, List, Method
 from .values import Obj, Set, Slice, Stepped, Tensor, Tuple, Unbuildable, Value, View, constant
-from .values import describe, is_literal, refuse
+from .values import describe, is_literal, operators, refuse
 
 
 def skipped(it: Any, n: int) -> Any:
@@ -238,9 +238,12 @@ build_view: Any = lambda t, v: ("", f"{t.value(v.of)}.{v.kind}()", None)
 
 
 def steady(t: Text, v: Obj, sources: Any) -> None:
-    """An iterator looks at its source when it is made, which is before writes are replayed."""
+    """An iterator looks at its source when it is made, which is before writes are replayed; one of
+    Python's own again what it is made of, as it ended up, and asks it for its iterator."""
     sources = [of.of if isinstance(of, View | Iterator) else of for of in sources]
-    if any(id(of) in t.ev.effects.order for of in sources):
+    after = v.made_after if isinstance(v, Stepped) else t.ev.effects.writes
+    asks = isinstance(v, Stepped) and any("__iter__" in operators(of.cls) for of in sources)
+    if asks or any(id(of) in t.ev.effects.order or of.last_write > after for of in sources):
         raise Unbuildable(v.born, "an iterator over what is written leaves the graph")
 
 
@@ -262,7 +265,7 @@ def build_generator(t: Text, v: Generator | Stepped) -> Built:
     if v.started:
         raise Unbuildable(v.born, "a generator that has started leaves the graph")
     fn, args, kwargs = v.origin
-    steady(t, v, (fn, *args))
+    steady(t, v, (fn, *args, *kwargs.values()))
     original = next((Const(o) for o, p in POLYFILLS.items() if p is fn.real), fn)
     return "", t.call(Call(original, tuple(args), kwargs)), None
 

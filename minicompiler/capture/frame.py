@@ -146,13 +146,18 @@ class Frame:
         return True
 
     # ---------------------------------------------------------------- generators
-    def in_try(self) -> bool:
-        """Whether a yield at which the frame waits has code to run when the generator goes away."""
-        code, at = self.code.instructions, self.code.handler(max(self.index - 1, 0))
+    def in_try(self, index: int) -> bool:
+        """Whether a yield has code to run when the generator goes away while it waits there."""
+        code, at = self.code.instructions, self.code.handler(index)
         while at is not None and code[at.target].opname == "CLEANUP_THROW":  # of `yield from`
             at = self.code.handler(at.target)
         # every generator of Python 3.12 and later has a handler that turns StopIteration
         return at is not None and code[at.target].opname != "CALL_INTRINSIC_1"
+
+    @property
+    def cleans_up(self) -> bool:
+        yields = (i.index for i in self.code.instructions if i.opname == "YIELD_VALUE")
+        return any(map(self.in_try, yields))
 
     def throw_in(self, exception: Obj) -> None:
         """Go on with what handles an exception that is raised at the yield."""

@@ -91,12 +91,6 @@ def dict_or(self: Any, other: Any) -> Any:
     return made
 
 
-@replaces(dict.__ior__, collections.OrderedDict.__ior__)
-def dict_ior(self: Any, other: Any) -> Any:
-    dict.update(self, other)
-    return self
-
-
 @replaces(object.__ne__)
 def not_equal(self: Any, other: Any) -> Any:
     cls: Any = type(self)

@@ -46,22 +46,22 @@ class Effects:
     def __init__(self) -> None:
         self.order: dict[int, Obj | Call] = {}
         self.told: int | None = None  # the step of a call that waits and is watched
+        self.writes = 0
 
     def touch(self, of: Value) -> None:
         """`of` is about to be written. New objects cost nothing: they are built as they end up."""
+        self.writes = of.last_write = self.writes + 1
         if isinstance(of, Obj) and not of.is_new:
             if self.told is not None:
                 raise Unbuildable(self.told, "output before a write: who takes it may look there")
             self.order.setdefault(id(of), of)
 
-    def later(
-        self, ev: E, function: Value, args: Args, kwargs: dict[str, Value], checked: int
-    ) -> None:
-        """Call `function` after the graph. Raises Unsupported unless all arguments are constants
+    def later(self, ev: E, of: Value, args: Args, kwargs: dict[str, Value], checked: int) -> None:
+        """Call `of` after the graph. Raises Unsupported unless all arguments are constants
         (the first `checked`: outside objects), or where something was written on which what takes
         output, or where it goes, may depend."""
         if any(v.real is ABSENT for v in args[:checked]):
-            refuse(f"{describe(function)} of an object made while evaluating")
+            refuse(f"{describe(of)} of an object made while evaluating")
         if any(constant(v) is ABSENT for v in (*args[checked:], *kwargs.values())):
             refuse("output of something that is computed", "print or log outside")
         watched = output_is_watched()
@@ -71,5 +71,5 @@ class Effects:
             refuse("output after a write: who takes it may look there")
         self.told = ev.at if watched else self.told
         args = *args[:checked], *(ev.wrap_fresh(constant(v)) for v in args[checked:])  # as now
-        call = Call(function, args, kwargs)
+        call = Call(of, args, kwargs)
         self.order[id(call)] = call

@@ -2658,3 +2658,139 @@ def test_a_dictionary_keeps_its_own_key():
         return x + 1, [(type(k), k) for k in table], [type(k) for k in names]
 
     check_against_eager(f, torch.ones(1), {1: "u", 2: "v"}, {Name("a"): 1})
+
+
+class Failure(OSError):
+    def __init__(self, code):
+        self.code = code
+
+
+class Told(OSError):
+    def __init__(self, code):
+        super().__init__(code, "told", "file")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: OSError(n, "gone"),
+        lambda n: OSError(n, "gone", "file"),
+        lambda n: OSError(n),
+        Failure,
+        Told,
+        lambda n: SyntaxError(n, 3),
+        lambda n: UnicodeDecodeError("utf8"),
+        lambda n: ImportError("u", name="v"),
+    ],
+)
+def test_exceptions_are_what_their_classes_make_of_the_arguments(make):
+    def f(x, n):
+        try:
+            raise make(n)
+        except (OSError, TypeError, ImportError) as error:
+            return x + 1, type(error), error.args, str(error)
+
+    check_against_eager(f, torch.ones(1), 2)
+
+
+def test_fields_of_exceptions_are_set_by_C():
+    def f(x):
+        error, other = ValueError(1), OSError(2, "gone")
+        error.args = [1, 2]
+        error.__cause__, other.strerror = other, "here"
+        return x + 1, error.args, error.__suppress_context__, str(other)
+
+    check_against_eager(f, torch.ones(1))
+
+
+def test_methods_of_enums_are_guarded():
+    class P(enum.Enum):
+        A = 1
+
+        def double(self):
+            return 11
+
+        @property
+        def half(self):
+            return 5
+
+    def f(x, p):
+        return x + p.double(), P.A.double(), p.half
+
+    compiled = minicompiler.compile(f, backend="eager")
+    compiled(torch.ones(1), P.A)
+    P.double = lambda self: 22
+    assert compiled(torch.ones(1), P.A) == (torch.tensor(23.0), 22, 5)
+    P.half = property(lambda self: 6)
+    assert compiled(torch.ones(1), P.A)[1:] == (22, 6)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda d: filter(None, d),
+        lambda d: zip(d.keys(), d),
+        lambda d: enumerate(d.items()),
+        lambda d: map(str, d),
+        lambda d: itertools.product(d.values()),
+    ],
+)
+def test_iterators_leave_over_a_break_as_they_were_made(make):
+    def f(x, make):
+        d = {"u": 1}
+        made = make(d)
+        d["k"] = 4
+        torch._dynamo.graph_break()
+        try:
+            return x + 1, list(made)
+        except RuntimeError as error:
+            return x + 2, str(error)
+
+    check_against_eager(f, torch.ones(1), make)
+
+
+def test_iterators_ask_once():
+    class Two:
+        def __iter__(self):
+            asked.append(1)
+            return iter((1, 2))
+
+    def f(x):
+        made = zip(Two())
+        torch._dynamo.graph_break()
+        return x + 1, list(made)
+
+    asked = []
+    minicompiler.compile(f, backend="eager")(torch.ones(1))
+    assert asked == [1]
+
+
+@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize(
+    "mode",
+    [torch.no_grad, lambda: torch.autocast("cpu"), lambda: torch.device("meta")],
+)
+def test_a_generator_that_is_let_go_leaves_its_mode(mode, broken):
+    def one(mode):
+        with mode():
+            if broken:
+                torch._dynamo.graph_break()
+            yield 1
+
+    def f(x, mode):
+        y = x + next(one(mode))
+        modes = torch.is_grad_enabled(), torch.is_autocast_enabled("cpu"), torch.ones(1).device
+        return y, modes
+
+    check_against_eager(f, torch.ones(1), mode)
+
+
+def test_a_default_device_is_not_set_while_capturing():
+    def f(x):
+        y = x + 1
+        with torch.device("meta"):
+            z = torch.ones(2)
+        return y, z.device, torch.ones(1).device
+
+    check_against_eager(f, torch.ones(1))
+    assert torch.ones(1).device.type == "cpu"

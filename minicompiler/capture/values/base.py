@@ -73,6 +73,7 @@ class Value:
     source: Source | None = None
     real: Any = ABSENT
     born: int = 0  # step of the outermost frame at which evaluation made it
+    last_write: int = 0  # how manieth of all
 
     def constant(self) -> Any:
         """A fresh Python object, if this is made of constants, functions and types only."""

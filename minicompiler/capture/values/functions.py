@@ -118,6 +118,7 @@ class Stepped(Iterator):
     """One of Python's own iterators at work on values; `origin` makes it again while unstarted."""
 
     origin: tuple[Value, Any, Any]
+    made_after: int  # so many writes
 
     @property
     def started(self) -> bool:
