@@ -230,7 +230,7 @@ def refuse_disabled(real: Any) -> None:
     if getattr(real, "_torchdynamo_disable", False):
         frame_hook.skip(real.__code__, calls=True)
         refuse(f"{real.__qualname__} is marked to run eagerly")
-    if real.__module__ in NEVER_INLINED:
+    if real.__module__ in NEVER_INLINED or real is torch.Tensor.backward:
         refuse(f"{real.__module__}.{real.__qualname__} runs eagerly")
 
 

@@ -2794,3 +2794,26 @@ def test_a_default_device_is_not_set_while_capturing():
 
     check_against_eager(f, torch.ones(1))
     assert torch.ones(1).device.type == "cpu"
+
+
+def test_a_training_step_is_compiled_around_backward():
+    def make():
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = (model(x) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        return step
+
+    eager, step = make(), minicompiler.compile(make(), backend="eager")
+    before = minicompiler.stats()["graphs"]
+    for k in range(3):
+        x = torch.full((2, 3), float(k))
+        torch.testing.assert_close(step(x), eager(x))
+    assert minicompiler.stats()["graphs"] > before

@@ -12,6 +12,34 @@ HEADER = "import types\n"
 BREAK = "torch._dynamo.graph_break()"
 
 REVEALING = [
+    # ---------------------------------------------------------------- where tensors are made
+    """<a:+T> = <?torch.zeros(2) || torch.ones(3) || torch.tensor([1.0]) || torch.arange(2.0) || torch.full((2,), 3.0)?>
+LOG.append(str(<a>.device))
+<+T> = <T> * (2 if <a>.device.type == 'cpu' else 3)
+...
+torch.set_default_device('meta' if torch.get_default_device().type == 'cpu' else 'cpu')""",
+    # ---------------------------------------------------------------- handlers within handlers
+    """try:
+    raise MyError(<int>)
+except MyError as outer_:
+    try:
+        <?raise KeyError('u') || {}['q'] || next(iter(())) || int('u')?>
+    except (KeyError, StopIteration, ValueError) as inner_:
+        LOG.append(inner_.__context__ is outer_)
+    try:
+        <?raise || raise ValueError || raise ValueError from None || 1 // 0?>
+    except Exception as again_:
+        LOG.append((again_ is outer_, repr(again_.__context__), again_.__suppress_context__))
+<+T> = <T> * 2
+""",
+    # ---------------------------------------------------------------- containers of the program's classes that leave
+    """<a:+O> = <?Stack([1, <int>]) || TracedDict(u=<int>) || Traced([1]) || Stack([<T>])?>
+<a>.tag, <a>.more = <int>, [<int>]
+STATE['made'] = <a>
+<?pass || """ + "torch._dynamo.graph_break()" + """ || <+float> = <T>.sum().item()?>
+LOG.append((str(vars(STATE['made'])), STATE['made'] is <a>))
+<?STATE['made'].tag += 1 || del STATE['made'].tag || pass?>
+<+T> = <T> * 2""",
     # ---------------------------------------------------------------- one constant, in each place where it can lie
     """LOG.append([str(e) for e in (PLACES.own, PLACES.list[0], PLACES.tuple[0], PLACES.dict['k'], PLACES.queue[0], PLACES.named.a, PLACES.slot.v)])
 <+T> = <T> * 2

@@ -283,10 +283,11 @@ class Grower:
         if caller:  # whose arguments are attributes of `a`
             names = "|".join(ARGUMENTS)
             seen = {k: re.sub(rf"^({names})\b", r"a.\1", text) for k, text in labels.items()}
-            self.meanwhile = []
+            done = []  # all, or none where one is impossible
             for _ in range(CALLS - 1):
                 text = self._fill(self.decide(change, seen), Scope({}), 1, seen, [])
-                self.meanwhile.append(self.alive(text))
+                done.append(self.alive(text))
+            self.meanwhile = done
         elif not re.search(r"(^|\W)(?!G[A-Z]\b)[A-Z]+ = ", change):
             own += "\n" + re.sub(r"\ba\.", "", self.decide(change, labels))
         return own
@@ -556,13 +557,13 @@ def accepts(source: str, raises: bool, left: int) -> bool:
                     module["f"](**vars(a))
                 except NameError:
                     return False
-                except Exception:
+                except (Exception, SystemExit):
                     if not raises:
                         return False
                 if any(isinstance(v, list) and len(v) > 12 for v in vars(a).values()):
                     return False
                 module["change"](a, k)
-    except (Exception, TooLong):
+    except (Exception, SystemExit, TooLong):
         return False
     finally:
         sys.settrace(before)

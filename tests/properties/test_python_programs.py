@@ -80,7 +80,9 @@ class Seen:
             with torch._C.DisableTorchFunctionSubclass():
                 return [type(v).__qualname__, *self.parts(v), self.of(vars(v))]
         kind = "iterator" if isinstance(v, Iterator) else type(v).__qualname__
-        return [kind, *self.parts(v)]
+        subclassed = isinstance(v, list | dict | deque | set | frozenset | functools.partial)
+        own = [self.of(vars(v))] if subclassed and hasattr(v, "__dict__") else []
+        return [kind, *self.parts(v), *own]
 
     def text(self, text: str) -> str:
         return re.sub(r"<program \d+>|0x[0-9a-f]{6,}", "<...>", text)  # no addresses
@@ -114,7 +116,8 @@ class Seen:
         if isinstance(v, list | deque):
             return [getattr(v, "maxlen", None), *map(self.of, v)]
         if isinstance(v, dict):
-            return [[self.of(k), self.of(x)] for k, x in v.items()]
+            factory = self.of(getattr(v, "default_factory", None))
+            return [factory, *([self.of(k), self.of(x)] for k, x in v.items())]
         if isinstance(v, set | frozenset):
             return sorted(map(self.text, map(repr, v)))
         if isinstance(v, types.FunctionType):
@@ -201,7 +204,7 @@ def observe(program: Program, wrap: Callable[[Any], Any]) -> list[dict[str, Any]
                     found = f(**vars(a))
                 except minicompiler.CompilerError:
                     raise
-                except Exception as raised:
+                except (Exception, SystemExit) as raised:
                     error = raised
                 seen = Seen()
                 seen_calls.append(
