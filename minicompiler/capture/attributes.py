@@ -30,9 +30,8 @@ def namespace(ev: E, v: Obj | Tensor) -> Dict | None:
                 real = own_dict(v.real)
             except AttributeError:
                 return None
-            shared = id(real) in ev.memo  # known as `vars(v)`, or as that of another object
-            made = ev.wrap(real, source) if shared else ev.keep(real, Dict(dict, real, source))
-            v.attributes = made
+            old = id(real) in ev.memo  # known as `vars(v)`, or as that of another object
+            v.attributes = ev.wrap(real, source) if old else ev.keep(real, Dict(dict, real, source))
         elif v.cls.__dictoffset__ != 0:
             v.attributes = Dict()
         if v.attributes is not None and isinstance(v, Obj):
@@ -82,14 +81,20 @@ def getattr_(ev: E, v: Value, name: str) -> Value:
     if isinstance(v.real, type):
         return type_attribute(ev, v, name)
     try:
-        found = overridden(ev, v, "__getattribute__", Const(name))
-        return found or generic_attribute(ev, v, name)
+        return overridden(ev, v, "__getattribute__", Const(name)) or generic_attribute(ev, v, name)
     except Raised as raised:
-        missing = issubclass(raised.value.cls, AttributeError)
-        found = model.call_special(ev, v, "__getattr__", Const(name)) if missing else None
-        if found is None:
+        if not issubclass(raised.value.cls, AttributeError):
             raise
-        return found
+        last = raised
+    try:
+        if (found := model.call_special(ev, v, "__getattr__", Const(name))) is not None:
+            return found
+        raise last
+    except Raised as raised:  # C notes what was asked for, and of what
+        own = raised.value.fields
+        if issubclass(raised.value.cls, AttributeError) and not {"name", "obj"} & own.keys():
+            own |= {"name": Const(name), "obj": v}
+        raise
 
 
 def overridden(ev: E, v: Value, method: str, *args: Value) -> Value | None:

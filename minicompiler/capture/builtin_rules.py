@@ -99,7 +99,8 @@ def _exception_init(init: Any, ev: E, v: Obj, /, *args: Value, **kwargs: Value) 
     with suppress(Exception):  # it may not take these, or read more from them than we do
         init(made := init.__objclass__.__new__(v.cls, *values), *values)
         if v.is_new and kwargs.keys() <= set(named) and len(made.args) == len(args):
-            v.fields |= dict.fromkeys(named, NONE) | kwargs | {"args": Tuple(args)}
+            kept = {name: field for name, field in v.fields.items() if name not in named}
+            v.fields = kept | kwargs | {"args": Tuple(args)}
             return
     refuse(f"this way of calling {v.cls.__name__}.__init__")
 

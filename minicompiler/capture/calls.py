@@ -81,9 +81,8 @@ def call(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value
         torch_calls.refuse_disabled(real)
         return ev.inline(fn, args, kwargs)
     if (unbound := c_method(real)) is not MISSING:
-        of = ev.wrap(real.__self__, None)
-        if not isinstance(of, Const):
-            return call(ev, Method(ev.wrap(unbound, None), of), args, kwargs)
+        method = Method(ev.wrap(unbound, None), ev.wrap(real.__self__, None))
+        return call(ev, method, args, kwargs)
     if is_pure(real, args):
         return fold(ev, real, args, kwargs)
     if isinstance(real, BuiltinFunctionType | type(list.append) | type(int.__add__)):

@@ -325,8 +325,7 @@ def meeting(ev: Evaluation, of: Dict) -> list[Any]:
     found = [d for d in ev.memo.values() if isinstance(d, Dict) and looked_at(d)]
     for d in found:
         fixed = d.source is None or isinstance(d.source.root, ConstSource)
-        shows = d.cls is MappingProxyType and (not fixed or gc.get_referents(d.real)[0] is of.real)
-        if shows:
+        if d.cls is MappingProxyType and (not fixed or gc.get_referents(d.real)[0] is of.real):
             raise Unsupported("a mappingproxy may show what is written")
     return found
 

@@ -112,13 +112,12 @@ class Evaluation:
             return Const(real)
         if source is None and not is_fixed(real) and cls not in IMMUTABLE:
             source = sources.Const(real)  # reached by reference, its contents guarded
-        if source is not None and (unbound := c_method(real)) is not MISSING:  # made anew each time
-            self.assume("TYPE", source, cls)
+        if source is not None:
+            self.assume(*identity(real, source))
+        if source is not None and (unbound := c_method(real)) is not MISSING:
             self.assume("EQUALS", Field(source, "__name__"), real.__name__)
             of = self.wrap(real.__self__, field(source, "__self__"))
             return Method(self.wrap(unbound, None), of).outside(real, source)
-        if source is not None:
-            self.assume(*identity(real, source))
         if isinstance(real, torch.Tensor):
             return self.graph.input(real, cast(Source, source))
         if isinstance(real, FunctionType):
@@ -240,5 +239,5 @@ def identity(real: Any, source: Source) -> tuple[str, Source, Any]:
     """The guard that says which object this is, as far as evaluation takes it for known."""
     if isinstance(real, torch.Tensor):
         return "TENSOR", source, real
-    known = is_fixed(real) or isinstance(real, FunctionType)
+    known = isinstance(real, FunctionType) or (is_fixed(real) and c_method(real) is MISSING)
     return ("ID", source, real) if known else ("TYPE", source, type(real))

@@ -32,12 +32,8 @@ Callback = Callable[[CodeType, FunctionType, tuple[Any, ...]], Replacement | Non
 SKIP_FRAME, SKIP_CALLS = 1, 2  # as in _frame_hook.c
 
 
-def _run(callback: Any, region: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """Without the hook every function simply runs, and nothing asks for the rest."""
-    return function(*args, **kwargs)
-
-
-run: Callable[..., Any] = getattr(_c, "run", _run)
+# without the hook every function simply runs, and nothing asks for the rest
+run: Any = getattr(_c, "run", lambda callback, region, f, /, *args, **named: f(*args, **named))
 MISSING: Any = getattr(_c, "MISSING", None)  # what type_lookup returns when no class has the name
 graph: Any = getattr(_c, "graph", None)  # a function called, and all that it calls, with no hook
 own_dict: Any = getattr(_c, "own_dict", None)

@@ -2817,3 +2817,27 @@ def test_a_training_step_is_compiled_around_backward():
         x = torch.full((2, 3), float(k))
         torch.testing.assert_close(step(x), eager(x))
     assert minicompiler.stats()["graphs"] > before
+
+
+def test_an_attribute_error_tells_what_was_asked_for():
+    class Asked:
+        @property
+        def data(self):
+            raise AttributeError("none")
+
+        def __getattr__(self, name):
+            raise AttributeError(f"no {name}", name="own" if name == "own" else None)
+
+    class Plain:
+        @property
+        def data(self):
+            return [].missing
+
+    def f(x, of, name):
+        try:
+            getattr(of, name)
+        except AttributeError as error:
+            return x + 1, error.name, error.obj is of, error.args
+
+    for of, name in itertools.product((Asked(), Plain()), ("data", "own", "other")):
+        check_against_eager(f, torch.ones(1), of, name)
