@@ -9,19 +9,10 @@
 The conventions are those of torch.compile. Start reading at `pipeline.py`, which names every stage.
 """
 
-from .api import (
-    bisect,
-    compile,
-    disable,
-    dynamo_backend,
-    explain,
-    graph_break,
-    is_compiling,
-    list_backends,
-    register_backend,
-    reset,
-    stats,
-)
+# ruff: noqa: I001  (imports fill their lines)
+
+from .api import bisect, compile, disable, dynamo_backend, explain, graph_break, is_compiling
+from .api import list_backends, register_backend, reset, stats
 from .errors import BackendError, CompilerError, InternalError, Unsupported, UserError
 from .settings import config
 

@@ -54,19 +54,12 @@ def compile(
         raise UserError(f"dynamic is None, True or False, not {dynamic!r}")
     if dynamic:
         warn_once("dynamic=True changes nothing yet: another size is compiled again")
-    check_callable(fn)
-    region = Region(backend, fullgraph, options or {})
-    return CompiledModule(fn, region) if isinstance(fn, nn.Module) else region.around(fn)
+    return Region(backend, fullgraph, options or {}).around(fn)
 
 
 def check_mode(mode: str | None) -> None:
     if mode not in (None, "default"):
         raise UserError(f"mode {mode!r} is not there (yet); say mode='default', or leave it out")
-
-
-def check_callable(fn: Any) -> None:
-    if isinstance(fn, type) or not callable(fn):
-        raise UserError(f"compile takes a function or an instance of nn.Module, not {fn!r}")
 
 
 def under_hook(fn: Callable[..., Any], callback: Any, token: object) -> Callable[..., Any]:
@@ -96,8 +89,12 @@ class Region:
             report.current().reason(text)
             warn_once(text)
 
-    def around(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+    def around(self, fn: Any) -> Callable[..., Any]:
         """`fn`, called with the hook on."""
+        if isinstance(fn, type) or not callable(fn):
+            raise UserError(f"compile takes a function or an instance of nn.Module, not {fn!r}")
+        if isinstance(fn, nn.Module):
+            return CompiledModule(fn, self)
         return under_hook(fn, self.callback, self.token)
 
     def on_frame(
@@ -226,10 +223,9 @@ def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Explana
 
 def _afresh(fn: Callable[..., Any], backend: str | pipeline.Backend, **options: Any) -> Any:
     """`fn` compiled, sharing nothing with what was compiled before."""
-    check_callable(fn)
     region = Region(backend, False, options)
     region.token = object()
-    return CompiledModule(fn, region) if isinstance(fn, nn.Module) else region.around(fn)
+    return region.around(fn)
 
 
 def bisect(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Divergence | None:

@@ -80,8 +80,7 @@ class CodeCache:
 
     def failures(self, region: object, vector: tuple[Any, ...]) -> Iterator[Failure]:
         """For each entry of this region, newest first, the guard that does not hold."""
-        found = (made.guards.explain_failure(*vector) for _, made in self.of(region))
-        return (failure for failure in found if failure is not None)
+        return filter(None, (made.guards.explain_failure(*vector) for _, made in self.of(region)))
 
     def of(self, region: object) -> list[tuple[Entry, Compiled]]:
         return [(e, e.compiled) for e in self.entries if e.compiled and e.region is region]

@@ -337,7 +337,7 @@ def _set_rule(name: str, writes: bool, ev: E, self: Any, *args: Value) -> Any:
     found = self.change(ev, act, known) if writes else act(in_order(self, own))
     if not isinstance(found, set | frozenset):
         return known[found] if name == "pop" else Const(found)
-    if writes:
+    if writes or (isinstance(self, Set) and found is self.python):
         return self
     return Set([known[k] for k in found], type(found), python=found)
 

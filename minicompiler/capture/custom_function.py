@@ -28,6 +28,10 @@ def with_gradients(ev: E, cls: Value, args: tuple[Value, ...]) -> Value:
     out, *parts = model.unpack(ev, found)
     tangents, grads, constant = (model.unpack(ev, part) for part in parts)
     outs = [out] if isinstance(out, Tensor) else model.unpack(ev, out)
+    method = cls.real.backward  # which runs later, and reads then what is there
+    outside = map(method.__globals__.get, method.__code__.co_names)
+    if any(isinstance(v, list | dict | set) for v in outside):
+        refuse(f"the backward of {cls.real.__name__} reads what may change before it runs")
     if _writes(ev, given) != before or len(grads) != len(args):
         refuse(f"the autograd.Function {cls.real.__name__} does more than compute")
     made = _made(ev, old)

@@ -100,6 +100,8 @@ class Evaluation:
 
     def wrap_fresh(self, real: Any) -> Value:
         """The value of an object that evaluation has just made: nobody else can change it."""
+        if type(real) is list:  # another one at each call
+            return List(map(self.wrap_fresh, real))
         if not is_literal(real) and id(real) not in self.memo and not is_fixed(real):
             self.fresh.add(id(real))
             if type(real) is ARRAY:
@@ -149,6 +151,8 @@ class Evaluation:
         def read() -> list[Lazy]:
             if source is not None:
                 self.assume("LENGTH", source, len(items))
+            if source is not None and base is deque:
+                self.assume("EQUALS", Field(source, "maxlen"), real.maxlen)
             return [Lazy(x, source and item(source, i, cls)) for i, x in enumerate(items)]
 
         held = deque(() if base is list else read(), getattr(real, "maxlen", None))

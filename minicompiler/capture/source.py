@@ -121,10 +121,6 @@ def keys_of(container: Any) -> Any:
     return builtin_of(type(container)).__iter__(container)
 
 
-def key_at(container: Any, position: int) -> object:
-    return next(islice(keys_of(container), position, None))
-
-
 # ---------------------------------------------------------------- roots: where every path begins
 class Local(Source):
     """An argument of the frame, `*args` and `**kwargs` included (a tuple and a dict)."""
@@ -242,7 +238,7 @@ class DictKey(Step):
     """The key at a position of a dict: for keys that are objects, which no constant can name."""
 
     position: int
-    reader = staticmethod(key_at)
+    reader = staticmethod(lambda of, position: next(islice(keys_of(of), position, None)))
     shown = "list({0.of!r})[{0.position}]"
 
 

@@ -2841,3 +2841,56 @@ def test_an_attribute_error_tells_what_was_asked_for():
 
     for of, name in itertools.product((Asked(), Plain()), ("data", "own", "other")):
         check_against_eager(f, torch.ones(1), of, name)
+
+
+def test_lists_that_pure_functions_make_are_made_at_every_call():
+    seen = []
+
+    def f(x):
+        seen.append("a,b".split(","))
+        return x + 1, "c d".split()
+
+    compiled = minicompiler.compile(f, backend="eager")
+    first, second = compiled(torch.ones(1))[1], compiled(torch.ones(1))[1]
+    assert first is not second and seen[0] is not seen[1]
+
+
+def test_a_frozenset_is_its_own_copy_and_a_deque_has_its_bound():
+    def f(x, queue):
+        some = frozenset({1, len(queue)})
+        queue = queue + collections.deque([9])
+        return x + 1, some.copy() is some, some.union([5]) is some, queue.maxlen, queue
+
+    compiled = minicompiler.compile(f, backend="eager")
+    for bound in (3, None, 2):
+        queue = collections.deque([1], bound)
+        assert compiled(torch.ones(1), queue)[1:] == f(torch.ones(1), queue)[1:]
+
+
+SCALES = [2.0, 3.0]
+
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * SCALES[0]
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * SCALES[0]
+
+
+def test_a_backward_reads_what_is_there_when_it_runs():
+    def f(x):
+        y = Scaled.apply(x)
+        SCALES.reverse()
+        return y * 2
+
+    found = []
+    for g in (f, minicompiler.compile(f, backend="eager")):
+        x, SCALES[:] = torch.ones(1, requires_grad=True), [2.0, 3.0]
+        y = g(x)
+        SCALES[0] = 7.0
+        y.backward()
+        found.append((y.item(), x.grad.item(), [*SCALES]))
+    assert found[0] == found[1]

@@ -404,6 +404,7 @@ class Grower:
             changes = self.meanwhile or changes
             if not more or not eager_accepts(self.module(body + more, "return x", changes)):
                 scope.names, self.definitions = before, known
+                self.meanwhile, changes = [], ["pass"] * (CALLS - 1) if first else changes
                 del self.used[used:]
                 continue
             body += more
