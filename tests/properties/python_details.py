@@ -17,6 +17,7 @@ REVEALING = [
 LOG.append(str(<a>.device))
 <+T> = <T> * (2 if <a>.device.type == 'cpu' else 3)
 ...
+HOLDER = HOLDER  # only the caller does this
 torch.set_default_device('meta' if torch.get_default_device().type == 'cpu' else 'cpu')""",
     # ---------------------------------------------------------------- handlers within handlers
     """try:
