@@ -153,7 +153,8 @@ class CompiledModule(nn.Module):
             return module(*args, **kwargs)
 
         # code of its own, so that modules do not share a cache; named as what the user wrote
-        call.__code__ = call.__code__.replace(co_name=type(module).__name__)
+        name = type(module).__name__
+        call.__code__ = call.__code__.replace(co_name=name, co_qualname=name)
         run = functools.partial(frame_hook.run, region.callback, region.token, call)
         vars(self).update(_original=module, _region=region, _call=run)
         return self

@@ -194,7 +194,7 @@ def finish(
     record.count("frames")
     if found is None:
         record.count("breaks")
-        record.reason(f"{why.reason}\n  at {why.where}")
+        record.reason(str(why))
     numbers = [repr(v) for v in text.namespace.values() if type(v) in (float, complex)]
     artefact = (replacement.text, text.graph, *numbers)
     return Compiled(ev.guards, replacement, artefact, text.binding)

@@ -71,7 +71,7 @@ def call_operator(ev: E, real: Any, args: list[Value], kwargs: dict[str, Value])
     method = getattr(real, "__objclass__", None) is not None
     if method or getattr(real, "__module__", None) == "torch._tensor":
         if name in REFUSED_METHODS:
-            refuse(f"Tensor.{name} {REFUSED_METHODS[name]}")
+            refuse(f"Tensor.{name} {REFUSED_METHODS[name]}", "keep a tensor, or do it outside")
         if args and not isinstance(args[0], Tensor):
             refuse(f"Tensor.{name} on something that is no tensor")
         real = real if name.startswith("__") else name

@@ -188,7 +188,9 @@ class Unbuildable(Unsupported):
 def python_value(v: Value) -> Any:
     """The value as a Python object; raises Unsupported unless it is made of constants only."""
     found = constant(v)
-    return refuse(f"needs a constant, got {describe(v)}") if found is ABSENT else found
+    if found is ABSENT:
+        refuse(f"needs a constant, got {describe(v)}", "print or format it outside")
+    return found
 
 
 def constant(v: Value) -> Any:
