@@ -19,6 +19,30 @@ LOG.append(str(<a>.device))
 ...
 HOLDER = HOLDER  # only the caller does this
 torch.set_default_device('meta' if torch.get_default_device().type == 'cpu' else 'cpu')""",
+    # ---------------------------------------------------------------- switches that are only read
+    """LOG.append((<?torch.is_anomaly_enabled(), torch.is_grad_enabled() || torch.is_anomaly_enabled(), torch.is_inference_mode_enabled() || torch.is_anomaly_enabled()?>))
+<+T> = <T> * 2
+...
+HOLDER = HOLDER
+torch.set_anomaly_enabled(not torch.is_anomaly_enabled())""",
+    # ---------------------------------------------------------------- attributes that fail
+    """<a:+O> = <?Broken() || Brittle()?>
+try:
+    match <a>:
+        case <?Broken(v=got_) || Brittle(v=got_) || Brittle(got_) || Broken(got_)?>:
+            LOG.append(got_)
+        case _:
+            LOG.append('none')
+    <?LOG.append(<a>.v) || LOG.append(getattr(<a>, 'v', 3)) || LOG.append(hasattr(<a>, 'v'))?>
+except Exception as err:
+    LOG.append(repr(err))
+try:
+    LOG.append(<a>.v)
+except Exception as err:
+    LOG.append(repr(err))
+<+T> = <T> * 2
+...
+<?Broken.kind = KeyError || Broken.kind = AttributeError || Brittle.kind = ValueError || Brittle.kind = AttributeError?>""",
     # ---------------------------------------------------------------- handlers within handlers
     """try:
     raise MyError(<int>)
@@ -985,6 +1009,18 @@ for _question in QUESTIONS:
     REVEALING.append("\n".join([*[_lines] * 5, _last]))
 
 DEFINITIONS = {
+    "Brittle": """class Brittle:
+    __match_args__ = ('v',)
+    kind = <?ValueError || AttributeError || KeyError?>
+    @property
+    def v(self):
+        raise self.kind('v')
+""",
+    "Broken": """class Broken(Brittle):
+    kind = <?ValueError || AttributeError || KeyError?>
+    def __getattr__(self, name):
+        return 5
+""",
     "Slot_": """class Slot_:
     __slots__ = ('v',)
     def __init__(self, v):
