@@ -58,6 +58,7 @@ class Seen:
         self.numbers: dict[int, int] = {}
         self.storages: dict[int, int] = {}
         self.kept: list[Any] = []
+        self.inside = 0  # how many iterators
 
     def of(self, v: Any) -> Any:
         if isinstance(v, enum.Enum):  # each module has its own class
@@ -141,8 +142,11 @@ class Seen:
             return [self.of(v.args), self.of(vars(v)), where, *[type(e).__name__ for e in rest]]
         if isinstance(v, functools.partial):
             return [self.of(v.func), self.of(v.args), self.of(v.keywords)]
-        if isinstance(v, Iterator):
-            return [self.of(self.rest_of(v))]
+        if isinstance(v, Iterator):  # generators may give generators without end
+            self.inside += 1
+            found = self.of(self.rest_of(v)) if self.inside < 9 else "deep"
+            self.inside -= 1
+            return [found]
         slots = [getattr(v, n, None) for n in getattr(type(v), "__slots__", ())]
         return [self.of(vars(v)) if hasattr(v, "__dict__") else "", *map(self.of, slots)]
 
