@@ -141,8 +141,8 @@ class Context:
     saved_tensors: tuple[Any, ...] = ()
     constant: tuple[Any, ...] = ()  # outputs
 
-    def __init__(self, needs: tuple[bool, ...]) -> None:
-        self.needs_input_grad = needs
+    def __init__(self, needs: tuple[bool, ...], differentiated: bool = True) -> None:
+        self.needs_input_grad, self.differentiated = needs, differentiated
 
     def save_for_backward(self, *tensors: Any) -> None:
         self.saved_tensors = tensors
@@ -151,7 +151,7 @@ class Context:
         self.constant = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        assert value or not any(self.needs_input_grad)  # else the frame runs in Python
+        assert value or not self.differentiated  # else the frame runs in Python
 
     def forward(self, cls: Any, args: tuple[Any, ...]) -> Any:
         if cls.setup_context is torch.autograd.function._SingleLevelFunction.setup_context:
@@ -162,9 +162,10 @@ class Context:
 
 
 def apply_without_grad(cls: Any, *args: Any) -> Any:
-    """autograd.Function.apply where no input needs a gradient: its forward, inlined."""
+    """autograd.Function.apply without gradients (inputs may still require some): its forward."""
+    needs = [isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args]
     with torch.no_grad():
-        out = Context((False,) * len(args)).forward(cls, args)
+        out = Context(tuple(needs), False).forward(cls, args)
     return out.view_as(out) if any(out is arg for arg in args) else out
 
 

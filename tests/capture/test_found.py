@@ -2894,3 +2894,23 @@ def test_a_backward_reads_what_is_there_when_it_runs():
         y.backward()
         found.append((y.item(), x.grad.item(), [*SCALES]))
     assert found[0] == found[1]
+
+
+def test_what_needs_a_gradient_does_not_hang_on_the_mode():
+    class Asks(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, n):
+            asked.append(ctx.needs_input_grad)
+            return x * n
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, None
+
+    asked = []
+    compiled = minicompiler.compile(lambda x: Asks.apply(x, 2) + 1, backend="eager")
+    for enabled, requires in itertools.product((True, False), repeat=2):
+        with torch.set_grad_enabled(enabled):
+            compiled(torch.ones(2, requires_grad=requires))
+            Asks.apply(torch.ones(2, requires_grad=requires), 2)
+    assert asked[::2] == asked[1::2]
