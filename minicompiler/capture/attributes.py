@@ -93,6 +93,7 @@ def getattr_(ev: E, v: Value, name: str) -> Value:
     except Raised as raised:  # C notes what was asked for, and of what
         own = raised.value.fields
         if issubclass(raised.value.cls, AttributeError) and not {"name", "obj"} & own.keys():
+            raised.value.is_new or refuse("an AttributeError from outside, on which C notes this")
             own |= {"name": Const(name), "obj": v}
         raise
 

@@ -157,7 +157,7 @@ def _channels(x: Tensor) -> tuple[list[int], list[int]]:
 @in_float32
 def _batch_norm(x, weight, bias, mean, var, training, momentum, eps):
     """-> y, mean and rstd of this batch (empty unless training), new running mean and variance.
-    Rounded where ATen's kernel rounds: a value near zero stays on its side of the ReLU."""
+    On a CPU rounded where ATen's kernel rounds: what is near zero stays on its side of a ReLU."""
     dims, shape = _channels(x)
     wide = torch.float64 if x.device.type == "cpu" else x.dtype
     if training:
@@ -173,6 +173,9 @@ def _batch_norm(x, weight, bias, mean, var, training, momentum, eps):
         mean = momentum * saved[0] + (1 - momentum) * mean
         unbiased = batch_var.reshape(-1) * (n / max(n - 1, 1))
         var = momentum * unbiased + (1 - momentum) * var
+    if x.device.type != "cpu":
+        y = _affine((x - average) * rstd, _as(weight, shape), _as(bias, shape))
+        return y, *saved, mean, var
     alpha = rstd if weight is None else rstd * _as(weight, shape)
     beta = torch.zeros_like(alpha) if bias is None else _as(bias, shape)
     return torch.addcmul(torch.addcmul(beta, average, -alpha), x, alpha), *saved, mean, var

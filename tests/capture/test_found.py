@@ -2914,3 +2914,26 @@ def test_what_needs_a_gradient_does_not_hang_on_the_mode():
             compiled(torch.ones(2, requires_grad=requires))
             Asks.apply(torch.ones(2, requires_grad=requires), 2)
     assert asked[::2] == asked[1::2]
+
+
+def test_an_attribute_error_from_outside_is_told_once():
+    class Stored:
+        def __init__(self):
+            self.error = AttributeError("none")
+
+        first = property(lambda self: self.fail())
+        second = property(lambda self: self.fail())
+
+        def fail(self):
+            raise self.error
+
+    def f(x, of, first):
+        try:
+            of.first if first else of.second
+        except AttributeError as error:
+            return x + 1, error.name
+
+    for g in (f, minicompiler.compile(f, backend="eager")):
+        of = Stored()
+        names = [g(torch.ones(1), of, first)[1] for first in (True, False, False)]
+        assert names == ["first"] * 3 and of.error.name == "first"
