@@ -426,3 +426,23 @@ def test_a_backend_of_the_users_that_fails_is_told_to_the_user(found: Any) -> No
         with pytest.raises(minicompiler.BackendError, match="mine|lambda") as caught:
             minicompiler.compile(lambda x: x + 1, backend=backend)(torch.ones(1))
         assert isinstance(caught.value.__cause__, ValueError | TypeError)
+
+
+@pytest.mark.parametrize("write", [lambda x: x[1:].add_(x[:1]), lambda x: x[0].mul_(2) + x[-1]])
+@pytest.mark.parametrize("place", [((2, 1), (0, 1)), ((6, 3), (1, 1)), ((3, 4), (0, 1))])
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_write_to_part_of_what_overlaps_itself(write: Any, place: Any, inside: bool) -> None:
+    def f(x: torch.Tensor) -> Any:
+        y = (x * 2).as_strided(*place) if inside else x
+        return write(y), y
+
+    minicompiler.reset()
+    for g in (f, minicompiler.compile(f)):
+        x = torch.arange(1.0, 9.0) if inside else torch.arange(1.0, 9.0).as_strided(*place)
+        try:
+            found = [t.tolist() for t in (*g(x), x)]
+        except RuntimeError as error:
+            found = [str(error)]
+        if g is f:
+            expected = found
+    assert found == expected

@@ -21,7 +21,7 @@ from ..errors import InternalError, Unsupported
 from ..ir.signature import Argument, Input, Step, Storage
 from ..symbolic.emitter import Emitter
 from ..symbolic.expr import Const
-from ..symbolic.fake import Fake, aten, storage, substitute, tensors
+from ..symbolic.fake import Fake, aten, overlaps_itself, storage, substitute, tensors
 from .recorder import Call
 from .schema import Form
 
@@ -55,14 +55,11 @@ def _again(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> Any:
 
 
 def _permute_back(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> Any:
-    n = e.fake(base).ndim
-    order = [d % n for d in step.args[0]]
-    return e.call(aten.permute.default, new, [order.index(d) for d in range(n)])
+    order = [d % e.fake(base).ndim for d in step.args[0]]
+    return e.call(aten.permute.default, new, sorted(range(len(order)), key=order.__getitem__))
 
 
 def _reshape_back(e: Emitter, base: fx.Node, new: fx.Node, step: Step) -> Any:
-    if e.fake(base).numel() != e.fake(new).numel():
-        raise Unsupported("a write to an expanded tensor", "clone() it first")
     return e.call(aten.reshape.default, new, list(e.fake(base).shape))
 
 
@@ -277,6 +274,11 @@ class Functionalizer:
         bases = [memory.node]
         for step in chain[:-1]:
             bases.append(emit.call(step.op, bases[-1], *step.args, **step.kwargs))
+        seen = x
+        while self.home(seen)[1]:
+            seen = self._base[id(seen.meta)]
+            if overlaps_itself(seen):
+                raise Unsupported("a write to part of what overlaps itself", "clone() it first")
         whole = new
         for step, base in zip(reversed(chain), reversed(bases)):
             if step.op not in INVERSE:

@@ -362,14 +362,6 @@ static PyObject *m_enter(PyObject *module, PyObject *args)
     return was;
 }
 
-static PyObject *m_get(PyObject *module, PyObject *code)
-{
-    if (!PyCode_Check(code)) return PyErr_Format(PyExc_TypeError, "not a code object: %R", code);
-    Holder *h = holder_of((PyCodeObject *)code, 0);
-    int skip = h ? h->skip : MAY_RUN;
-    return h && h->entries ? Py_BuildValue("(iO)", skip, h->entries) : Py_BuildValue("(i())", skip);
-}
-
 static PyObject *m_set(PyObject *module, PyObject *args)
 {
     PyObject *code, *entries, *globals = NULL;
@@ -385,7 +377,7 @@ static PyObject *m_set(PyObject *module, PyObject *args)
     if (skip >= 0) h->skip = skip;
     if (globals) h->globals = globals == Py_None ? NULL : globals;
     if (given) Py_XSETREF(h->entries, PyTuple_GET_SIZE(entries) ? Py_NewRef(entries) : NULL);
-    Py_RETURN_NONE;
+    return h->entries ? Py_NewRef(h->entries) : PyTuple_New(0);
 }
 
 /* Calls `run` and all that it calls with the hook off; tuples among the arguments are spread. */
@@ -482,10 +474,8 @@ static PyMethodDef methods[] = {
     {"run", (PyCFunction)(void (*)(void))m_run, METH_FASTCALL | METH_KEYWORDS},
     /* enter(callback | None, region, internal): sets the state, returns the one before */
     {"enter", m_enter, METH_VARARGS},
-    /* get(code) -> (skip, entries) */
-    {"get", m_get, METH_O},
-    /* set(code, skip, (region, guards, replacement) * n, globals): skip -1, entries None: as they
-       are; globals None: any */
+    /* set(code, skip, (region, guards, replacement) * n, globals) -> the entries: skip -1, entries
+       None: as they are; globals None: any */
     {"set", m_set, METH_VARARGS},
     /* graph(run) -> a function that calls it, and all that it calls, as Python would; tuples among
        its arguments stand for their items */

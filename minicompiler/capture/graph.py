@@ -87,6 +87,7 @@ class CapturedGraph:
                 raise Unbuildable(made.born, "writes through .data")
         if not keep and not tensors(out) and out is not None:
             return ev.wrap(out, None)
+        target = torch.pow if target is operator.pow else target  # torch.fx prints -1 ** x bare
         kind = "call_method" if isinstance(target, str) else "call_function"
         node = self.graph.create_node(kind, target, fx_args, fx_kwargs)
         node.meta.update(val=out, stack=ev.where())
@@ -116,7 +117,7 @@ class CapturedGraph:
         if isinstance(v, Tensor):
             return refuse("a value made inside of one node") if v.node._erased else v.node
         if isinstance(v, Const):
-            return map_aggregate(v.value, PLAIN)
+            return map_aggregate(v.value, plain)
         own = operators(v.cls) & {"__iter__", "__len__", "__getitem__"}
         if isinstance(v, Sequence) and not issubclass(v.cls, deque) and not own:
             items = [self.argument(ev, item) for item in v.read(ev)]
@@ -151,8 +152,11 @@ def _forget(file: str) -> None:
     fx.graph_module._loader.eval_cache.pop(file, None)
 
 
-# numbers of numpy as torch's operators take them
-PLAIN: Any = lambda value: value.item() if isinstance(value, NUMBERS) else value
+def plain(value: Any) -> Any:
+    """Numbers of numpy as torch's operators take them; some they read in ways of their own."""
+    if isinstance(value, NUMBERS) and value.dtype.char not in "bhilqBHIefd":
+        refuse(f"{type(value).__name__} of numpy as an argument of a tensor operation")
+    return value.item() if isinstance(value, NUMBERS) else value
 
 
 def version(t: torch.Tensor) -> int:

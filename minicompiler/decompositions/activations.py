@@ -7,6 +7,9 @@ from torch import Tensor
 
 from .table import named_rules, rule, wide
 
+# oneDNN makes 0.0 of -0.0, if it has code for this processor
+_DROPS_SIGN = not torch.nn.functional.gelu(torch.full((16,), -0.0)).signbit().any()
+
 
 @rule("gelu")
 def _gelu(narrow: Tensor, approximate: str = "none") -> Tensor:
@@ -15,16 +18,7 @@ def _gelu(narrow: Tensor, approximate: str = "none") -> Tensor:
         return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
     half, erf = 0.5 * x, torch.erf(x * math.sqrt(0.5))
     library = narrow.is_cpu and narrow.is_contiguous() and narrow.dtype == torch.float32
-    return half + half * erf if library else half * (1 + erf)  # oneDNN makes 0.0 of -0.0
-
-
-def elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
-    return torch.where(x > 0, x * scale, torch.expm1(x * input_scale) * (alpha * scale))
-
-
-def glu(x: Tensor, dim: int = -1) -> Tensor:
-    half = x.shape[dim] // 2
-    return x.narrow(dim, 0, half) * torch.sigmoid(x.narrow(dim, half, half))
+    return half + half * erf if library and _DROPS_SIGN else half * (1 + erf)
 
 
 def softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:

@@ -20,7 +20,7 @@ NAMES = """
     hardswish_backward hardtanh hardtanh_backward hardsigmoid hardsigmoid_backward
     binary_cross_entropy binary_cross_entropy_backward binary_cross_entropy_with_logits
     logaddexp logsumexp std.correction std_mean.correction norm.Scalar norm.ScalarOpt_dim celu mish
-    gelu_backward _safe_softmax _log_softmax_backward_data
+    elu glu gelu_backward _safe_softmax _log_softmax_backward_data
 """
 OF_ANYTHING = """
     frac nansum count_nonzero count_nonzero.dim_IntList roll take select_backward slice_backward

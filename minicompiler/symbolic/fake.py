@@ -182,16 +182,23 @@ def look_as(x: Fake, meta: torch.Tensor) -> None:
         aten.as_strided_.default(x, meta.shape, meta.stride(), meta.storage_offset())
 
 
+def overlaps_itself(x: Fake) -> bool:
+    """May two of its elements lie at one place?"""
+    reach = 0
+    for step, size in sorted(zip(x.meta.stride(), x.meta.shape)):
+        if size > 1 and step <= reach:
+            return True
+        reach += step * (size - 1)
+    return False
+
+
 def _clashes(written: Any, fakes: list[Fake], several: bool) -> bool:
     """Is the order of reads and writes seen? Not where what is read is the same as what is written
     (unless `several` are, one after the other) or lies apart from it."""
     a, others = written.meta, [f for f in fakes if storage(f) == storage(written)]
     del others[next(i for i, f in enumerate(others) if f is written)]
-    reach = 0
-    for step, size in sorted(zip(a.stride(), a.shape)):
-        if size > 1 and step <= reach:  # it may overlap itself
-            return True
-        reach += step * (size - 1)
+    if overlaps_itself(written):
+        return True
     for read in others:
         b = read.meta
         (p, m), (q, n) = ((t.storage_offset(), t.numel()) for t in (a, b))

@@ -44,7 +44,7 @@ class Entry(NamedTuple):
 
 def entries(code):
     """What is recorded for the code, in the order in which it is tried."""
-    flat = _c.get(code)[1] if _c is not None else ()
+    flat = _c.set(code, -1, None) if _c is not None else ()
     return [Entry(*flat[i : i + 3]) for i in range(0, len(flat), 3)]
 
 

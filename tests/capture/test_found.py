@@ -23,6 +23,7 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -2937,3 +2938,36 @@ def test_an_attribute_error_from_outside_is_told_once():
         of = Stored()
         names = [g(torch.ones(1), of, first)[1] for first in (True, False, False)]
         assert names == ["first"] * 3 and of.error.name == "first"
+
+
+@pytest.mark.parametrize("base", [-1, -2.0, 3, -1j])
+def test_a_number_to_the_power_of_a_tensor(base):
+    f = lambda x, base: base**x  # noqa: E731
+    x = torch.arange(4)
+    assert torch.equal(minicompiler.compile(f, backend="eager")(x, base), f(x, base))
+
+
+NUMPY = [np.bool_(True), np.complex64(1j), np.uint64(1), np.longdouble(2), np.uint8(3)]
+
+
+@pytest.mark.parametrize("number", NUMPY, ids=[type(n).__name__ for n in NUMPY])
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda n: torch.full((3,), n),
+        lambda n: torch.arange(3) * n,
+        lambda n: torch.arange(3)[n],
+        lambda n: torch.ones(2, 1).view(2, n),
+        lambda n: torch.tensor(n),
+        lambda n: torch.ones(3).sum(0, keepdim=n),
+    ],
+)
+def test_numbers_of_numpy_are_what_torch_takes_them_for(take, number):
+    def ran(f):
+        try:
+            return (out := f(number)).dtype, out.tolist()
+        except Exception as error:
+            return type(error), str(error)
+
+    assert ran(minicompiler.compile(take, backend="eager")) == ran(take)

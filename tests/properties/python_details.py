@@ -836,10 +836,12 @@ LOG.append((isinstance(got_, tuple), <b> is <a>, <b>.requires_grad))
 LOG.append(<T>.requires_grad)
 ...
 <?SCALES[0] = <int> + 5.0 || SCALES.reverse() || MODES.reverse()?>""",
+    """<+T> = (<?-1 || -2.0 || -<int> || 2 || <float>?>) <?** || - || / || * || % || //?> (<T> + <?0 || 1?>)
+LOG.append(<T>.dtype)""",
     # ---------------------------------------------------------------- numbers and arrays of NumPy
-    """<a:+O> = <?np.float32(1.5) || np.float64(2.5) || np.int64(3) || np.array([1.0, 2.0, 3.0]) || np.arange(3) || NPS[0] || NPV[0] || np.bool_(True) || np.float16(2) || np.zeros(3, dtype=np.float32)?>
+    """<a:+O> = <?np.float32(1.5) || np.float64(2.5) || np.int64(3) || np.array([1.0, 2.0, 3.0]) || np.arange(3) || NPS[0] || NPV[0] || np.bool_(True) || np.float16(2) || np.int8(-2) || np.uint64(3) || np.zeros(3, dtype=np.float32)?>
 try:
-    <+T> = <?<T> * float(<a>.sum()) || torch.tensor(<a>) + <T> || torch.as_tensor(<a>) * <T> || <T> + torch.from_numpy(np.asarray([1.0, 2.0, 3.0])) || <T> * <a> || torch.tensor([<a>, <a>]).sum() + <T> || torch.full((3,), <a>) || <T> + int(np.prod([2, 3])) || <T> * np.sqrt(4.0) || torch.tensor(NPV[0]) + <T>?>
+    <+T> = <?<T> * float(<a>.sum()) || torch.tensor(<a>) + <T> || torch.as_tensor(<a>) * <T> || <T> + torch.from_numpy(np.asarray([1.0, 2.0, 3.0])) || <T> * <a> || <a> ** <T> || torch.arange(3) * <a> || torch.tensor([<a>, <a>]).sum() + <T> || torch.full((3,), <a>) || <T> + int(np.prod([2, 3])) || <T> * np.sqrt(4.0) || torch.tensor(NPV[0]) + <T>?>
 except (TypeError, RuntimeError, ValueError) as err:
     LOG.append(type(err).__name__)
 LOG.append((type(<a>).__name__, str(<a>), str(<a> + 1), type(<a> + 1).__name__, str(<a>.dtype), type(<a> * 2.0).__name__, type(<a>.sum()).__name__, str(<a> > 2), getattr(<a>, 'shape', 'no')))

@@ -351,7 +351,7 @@ with torch.autocast('cpu', dtype=<c><? || , enabled=MODES[0] || , cache_enabled=
 <+T> = y * 2
 ...
 MODES.reverse()""",
-    """<?random.seed(<int>) || pass || torch.manual_seed(<int>) || np.random.seed(<int>)?>
+    """<?random.seed(str(<int>)) || pass || torch.manual_seed(<int>) || np.random.seed(<int>)?>
 LOG.append(<?random.random() || random.randint(0, 99) || torch.rand(()).item() || float(np.random.rand()) || random.choice([1, 2, 3, 4]) || DICE.random() || random.sample(range(9), 3) || torch.randint(0, 99, ()).item() * torch.rand(1).item() || random.shuffle(GL)?>)
 <+T> = <T> + <?torch.rand(3) || torch.rand(3) * torch.ones(3) || torch.nn.functional.dropout(torch.ones(3), 0.5) + 0 * torch.rand(1) || torch.rand(3).uniform_() || <T>?>
 <? || """ + "torch._dynamo.graph_break()" + """ || <+float> = <T>.sum().item()?>
