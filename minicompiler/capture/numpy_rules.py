@@ -25,7 +25,7 @@ PURE |= {getattr(numpy, name) for name in NAMES.split()} if numpy else set()
 def _made_of_data(maker: Any, ev: E, data: Value, *rest: Value, **named: Value) -> Value:
     """A number or an array of numpy has its own dtype; anything else is torch's to read."""
     known: Any = data.value if isinstance(data, Const) else None
-    if isinstance(known, (ARRAY, *NUMBERS)) and known.dtype != "uint64":
+    if isinstance(known, (ARRAY, *NUMBERS)) and getattr(known, "dtype", 0) != "uint64":
         known = torch.from_numpy(numpy.array(known))
         data = ev.graph.call(ev, torch.clone, [ev.wrap_fresh(known)])
         return ev.graph.call(ev, torch.as_tensor, [data, *rest], named)

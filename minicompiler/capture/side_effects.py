@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from torch.utils._pytree import tree_leaves
+
 from .frame_hook import type_lookup
 from .values import ABSENT, E, Obj, Unbuildable, Value, constant, describe, refuse, trusted
 
@@ -62,14 +64,15 @@ class Effects:
         output, or where it goes, may depend."""
         if any(v.real is ABSENT for v in args[:checked]):
             refuse(f"{describe(of)} of an object made while evaluating")
-        if any(constant(v) is ABSENT for v in (*args[checked:], *kwargs.values())):
+        now = [constant(v) for v in (*args[checked:], *kwargs.values())]
+        # a copy of a set may have another order
+        if any(v is ABSENT or type(v) is set for v in tree_leaves(now)):
             refuse("output of something that is computed", "print or log outside")
         watched = output_is_watched()
         ev.guards.add("STATE", None, (takers, (), takers()), ev.where())
-        written = [o.real for o in self.order.values() if isinstance(o, Obj)]
-        if any(watched or real is vars(sys) for real in written):
+        if any(watched or o.real is vars(sys) for o in self.order.values() if isinstance(o, Obj)):
             refuse("output after a write: who takes it may look there")
         self.told = ev.at if watched else self.told
-        args = *args[:checked], *(ev.wrap_fresh(constant(v)) for v in args[checked:])  # as now
+        args = *args[:checked], *map(ev.wrap_fresh, now[: len(args) - checked])
         call = Call(of, args, kwargs)
         self.order[id(call)] = call

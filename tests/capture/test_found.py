@@ -2971,3 +2971,18 @@ def test_numbers_of_numpy_are_what_torch_takes_them_for(take, number):
             return type(error), str(error)
 
     assert ran(minicompiler.compile(take, backend="eager")) == ran(take)
+
+
+@pytest.mark.parametrize("wrap", [lambda a: a, lambda a: [(a,)], lambda a: {"u": a}])
+def test_a_set_is_printed_as_it_was(wrap, capsys):
+    def f(x):
+        made = {1}
+        for k in (2, 3):
+            made.add(k)
+            print(wrap(made))
+        made.clear()
+        return x * 2
+
+    for g in (f, minicompiler.compile(f, backend="eager")):
+        g(torch.ones(1))
+        assert "{1, 2}" in (text := capsys.readouterr().out) and "{1, 2, 3}" in text

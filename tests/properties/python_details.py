@@ -969,6 +969,147 @@ items.pop()?>
 except ZeroDivisionError:
     print('caught') || for e in [1, 2]:
     print(e, <T>.dim())?>""",
+    # ---------------------------------------------------------------- what is printed, when it was printed
+    """<a:+O> = <?[1] || {'u': 1} || deque([1]) || {1} || SimpleNamespace(v=[1]) || Leaf() || [[1]]?>
+for <b:.int> in (2, 3):
+    <?touch(<a>) || vars(<a>)['w'] = <b> || <a>.v = <b> || <a>[0].append(<b>) || <a>[<b>] = 'w' || <a>.appendleft(<b>) || <a>.update({<b>: 0}) || <a>.add(<b>)?>
+    <?print(<a>) || print('seen', <a>, <b>) || print({'u': <a>}) || print((<a>, <b>)) || print([<a>], sep='') || print(str(<a>)) || print(*[<a>, <b>]) || print(vars(<a>))?>
+    <+T> = <T> * <b>
+<? || """ + BREAK + """ || <a> = 3 || touch(<a>)?>""",
+    # ---------------------------------------------------------------- what a generator returns, however little it is
+    """def <a:+FI>(n):
+    yield n
+    <? || if n > 1:
+        return <float>
+    yield n + 1?>
+    return <?0 || False || [] || () || '' || 0.0 || {} || None || -0.0 || set() || n || <T>?>
+def <b:+FI>():
+    back = yield from <a>(<int>)
+    LOG.append((str(back), back is None))
+    yield 'then'
+<?LOG.append([*<b>()]) || for item_ in <b>():
+    LOG.append(item_) || LOG.append(len(list(<b>()))) || <c:+It> = <a>(1)
+LOG.append([*zip(<c>, 'abc')])?>
+<d:+It> = <a>(2)
+try:
+    while True:
+        LOG.append(next(<d>))
+except StopIteration as err:
+    LOG.append((str(err.value), len(err.args)))
+<+T> = <T> + 1""",
+    # ---------------------------------------------------------------- generators left half way
+    """def <a:+FI>(n):
+    <?yield 0 || pass || yield from (0, 5) || if n > 1:
+        yield 0?>
+    <?try:
+        yield 1
+        yield 2
+    finally:
+        LOG.append('closed') || with Ctx('left'):
+        yield 1
+        yield 2 || try:
+        yield 1
+        yield 2
+    except GeneratorExit:
+        LOG.append('exit')
+        raise || for item_ in (1, 2):
+        try:
+            yield item_
+        finally:
+            LOG.append(('over', item_)) || try:
+        yield 1
+    except ValueError:
+        yield 7
+    finally:
+        LOG.append('done')
+    yield 2?>
+    <?yield 3 || LOG.append('end') || return 4?>
+<?for got_ in <a>(<int>):
+    LOG.append(got_)
+    if got_ == <?0 || 1 || 1 || 2 || 3?>:
+        break || it_ = <a>(1)
+LOG.append(next(it_))
+LOG.append(next(it_, 'end'))
+<?del it_ || it_ = None || it_.close() || STATE['left'] = it_ || pass?> || LOG.append([e for e, _ in zip(<a>(<int>), range(<?1 || 2 || 3?>))]) || LOG.append(any(e == <?0 || 1 || 2?> for e in <a>(2))) || first_, second_, *_ = <a>(3) || def leaves_():
+    for e in <a>(2):
+        if e:
+            return e
+LOG.append(leaves_()) || LOG.append(next(iter(<a>(2)))) || LOG.append(1 in <a>(3))?>
+LOG.append('after')
+<+T> = <T> * 2""",
+    # ---------------------------------------------------------------- iterators that have ended stay so
+    """<a:+O> = <?[1, 2] || [1, 2] || [2] || [7] || deque([1, 2]) || [] || Stack([1, 2]) || GL?>
+<b:+It> = <?iter(<a>) || iter(<a>) || iter(<a>) || iter(<a>) || iter(<a>) || enumerate(<a>) || zip(<a>, [7, 8, 9, 10, 11]) || map(lambda e: e + 1, <a>) || (e for e in <a>) || filter(None, <a>) || itertools.chain(<a>) || reversed(<a>) || itertools.islice(<a>, 9)?>
+<?LOG.append([*<b>]) || for item_ in <b>:
+    LOG.append(item_) || LOG.append(sum(1 for _ in <b>)) || while next(<b>, None) is not None:
+    pass || LOG.append(any(False for e in <b>)) || LOG.append(99 in <b>) || LOG.append([next(<b>, 'end'), next(<b>, 'end'), next(<b>, 'end'), next(<b>, 'end')])?>
+<? || """ + BREAK + """ || STATE['ended'] = <b>?>
+<a>.extend([5, 6, 7, 8])
+LOG.append(<?[*<b>] || next(<b>, 'end') || list(zip(<b>, 'ab')) || [e for e in <b>] || sum(1 for _ in <b>)?>)
+<+T> = <T> * 2""",
+    # ---------------------------------------------------------------- what folding made is made anew at each call
+    """<a:+O> = <?'q k v'.split() || 'u-w'.split('-') || b'u w'.split() || 'u w'.rsplit() || 'a-b'.rsplit('-', 1) || 'u\\nw'.splitlines() || sorted('ba') || name.split() || 'a b'.split(None, 1)?>
+LOG.append(str(<a>))
+STATE['made'] = <a>
+<?touch(<a>) || pass || pass || """ + BREAK + """?>
+<+T> = <T> * len(<a>)
+...
+touch(STATE.get('made', STATE))""",
+    """<a:+O> = <?sorted((3, 1, 2)) || list('ab') || dict(zip('ab', (1, 2))) || re.findall('[a-z]', 'a1b') || re.split(',', 'u,w') || json.loads('[1, {"u": 2}]') || set('aa') || [*range(3)] || list(map(str, (1, 2))) || copy.copy([1, 2]) || copy.deepcopy([[1]]) || dict.fromkeys('ab', 1) || Counter('aab') || [1, 2] * 2 || [1] + [2] || list(divmod(7, 2)) || [*map(ord, 'ab')] || sorted({'u': 1, 'w': 2}) || [e for e in (1, 2)] || vars(SimpleNamespace(u=1)) || list({'u': 1}.items()) || bytearray(b'ab') || math.modf(2.5) and [2.5] || itertools.chain([1]).__reduce__() and [1] || functools.reduce(lambda p, q: p + q, ([1], [2])) || list(itertools.accumulate((1, 2))) || heapq.nsmallest(2, (3, 1, 2)) || operator.add([1], [2])?>
+LOG.append(str(<a>))
+STATE['made'] = <a>
+<?touch(<a>) || pass || pass || """ + BREAK + """?>
+<+T> = <T> * len(<a>)
+...
+touch(STATE.get('made', STATE))""",
+    # ---------------------------------------------------------------- how an argument came about
+    """LOG.append((<?y.is_leaf || y.is_leaf, x.is_leaf || y.is_leaf, y.requires_grad || y.is_leaf and y.requires_grad || y.grad_fn is None || (y * 2).is_leaf, y.is_leaf || y.is_leaf, y.grad is None || isinstance(y, torch.nn.Parameter), y.is_leaf || y.retains_grad, y.is_leaf?>))
+<+T> = <?y * 2 || y if y.is_leaf else y * 3 || y.detach() if not y.is_leaf else y + 1 || x * y || y * 2?>
+...
+a.y = <?a.y * 2 || a.y * 3 || a.y.sin() || a.y.detach() || a.y.clone() || a.y.detach().clone().requires_grad_() || torch.nn.Parameter(a.y.detach().clone()) || a.y + 0 || a.y.detach().exp()?>""",
+    # ---------------------------------------------------------------- random numbers drawn again where they are recomputed
+    """def <a:+FI>(t, *rest):
+    <?return torch.nn.functional.dropout(t * 2, 0.5) || return t * torch.rand(3) || t = t * torch.rand(3)
+    return torch.nn.functional.dropout(t, 0.5) + sum(rest) || return torch.rand_like(t) * t * t || return t * torch.bernoulli(torch.full((3,), 0.5))?>
+<+T> = torch.utils.checkpoint.checkpoint(<a>, <?y || y * 2 || y, 3?>, use_reentrant=False<? || , preserve_rng_state=True || , determinism_check='none'?>)
+<? || || <+T> = <T> * torch.rand(3)?>""",
+    # ---------------------------------------------------------------- three things, of which two may be one
+    """# <d:?TRIO || FLOATS || LEAVES || FLOATS?>
+<?if <d>.p is <d>.q:
+    LOG.append('first')
+if <d>.p is <d>.r:
+    LOG.append('second') || LOG.append((<d>.p is <d>.q, <d>.p is <d>.r)) || LOG.append((<d>.p is <d>.q) + 2 * (<d>.p is not <d>.r)) || LOG.append([<d>.r is <d>.p, <d>.q is <d>.p, <d>.r is <d>.q]) || LOG.append(<d>.q is <d>.r or <d>.p is <d>.r)?>
+<+T> = <T> * 2
+...
+<d>.turn(<?3 || 3 || 1 || 2?>)""",
+    """<?if x is <a:?tens[0] || tens[1] || y?>:
+    LOG.append('x is the first')
+if x is <b:?tens[1] || tens[-1] || y?>:
+    LOG.append('x is the second')
+if y is tens[1]:
+    LOG.append('y') || LOG.append((x is y, x is tens[0], x is tens[1], y is tens[1])) || LOG.append([e is x for e in (y, *tens)]) || LOG.append((items is table, y is x, any(e is y for e in tens)))?>
+<+T> = <T> * 2
+...
+<?a.tens[0] = a.y || a.tens[1] = a.x || a.y = a.x || a.tens.reverse() || a.tens[1] = a.y || a.x = a.tens[1] || a.tens.append(a.x)?>""",
+    # ---------------------------------------------------------------- instances that are there already
+    """<a:+O> = <?Known('u') || Known('w') || Known.of('u')?>
+LOG.append((<a>.uses, <a>.name, <a> is Known('u')))
+<?<a>.uses += 5 || <a>.extra = <int> || pass || LOG.append(sorted(Known.known))?>
+<+T> = <T> * <a>.uses
+...
+<?Known('u') || Known.known.clear() || Known.known.pop('u', None) || Known.known['u'] = object.__new__(Known)?>""",
+    # ---------------------------------------------------------------- which handler it is
+    """try:
+    <?raise LookupError(<int>) || raise Exception('u') || raise ArithmeticError || raise LookupError || raise ValueError(3) || raise OSError || raise KeyError('q') || [][2] || 1 // 0 || raise UnicodeError('u')?>
+except <?(KeyError, ZeroDivisionError, FileNotFoundError, UnicodeError) || (KeyError, ZeroDivisionError, UnicodeError) || KeyError || ZeroDivisionError || IndexError?>:
+    LOG.append('narrow')
+except <?LookupError || ArithmeticError || (OSError, LookupError) || ValueError || Exception?> as err:
+    LOG.append(('middle', repr(err)))
+except Exception as err:
+    LOG.append(('wide', repr(err)))
+else:
+    LOG.append('none')
+<+T> = <T> * 2""",
 ]
 
 # ---------------------------------------------------------------- many small questions: several in one program
@@ -1482,6 +1623,32 @@ def known(n):
         LOG.append('set ' + name)
         object.__setattr__(self, name, to)
 """,
+    "Known": """class Known:
+    known = {}
+    def __new__(cls, name):
+        if name not in cls.known:
+            cls.known[name] = super().__new__(cls)
+        return cls.known[name]
+    def __init__(self, name):
+        self.name, self.uses = name, getattr(self, 'uses', 0) + 1
+    @classmethod
+    def of(cls, name):
+        return cls(name)
+""",
+    "Trio": """class Trio:
+    def __init__(self, make):
+        self.make = make
+        self.turn(0)
+    def turn(self, n):
+        ALIVE.append(getattr(self, 'all', None))
+        made = [self.make() for _ in range(3)]
+        if n % 4:
+            made[n % 4 % 3] = made[n % 4 - 1]
+        self.p, self.q, self.r = self.all = made
+""",
+    "TRIO": "TRIO = Trio(lambda: [1])\n",
+    "FLOATS": "FLOATS = Trio(lambda: torch.ones(2))\n",
+    "LEAVES": "LEAVES = Trio(<?Leaf || object || object?>)\n",
     "Half": """class Half:
     def __new__(cls, n):
         made = super().__new__(cls)
