@@ -970,10 +970,10 @@ except ZeroDivisionError:
     print('caught') || for e in [1, 2]:
     print(e, <T>.dim())?>""",
     # ---------------------------------------------------------------- what is printed, when it was printed
-    """<a:+O> = <?[1] || {'u': 1} || deque([1]) || {1} || SimpleNamespace(v=[1]) || Leaf() || [[1]]?>
+    """<a:+O> = <?[1] || {'u': 1} || [[1]] || [1, <int>] || {1} || Leaf()?>
 for <b:.int> in (2, 3):
     <?touch(<a>) || vars(<a>)['w'] = <b> || <a>.v = <b> || <a>[0].append(<b>) || <a>[<b>] = 'w' || <a>.appendleft(<b>) || <a>.update({<b>: 0}) || <a>.add(<b>)?>
-    <?print(<a>) || print('seen', <a>, <b>) || print({'u': <a>}) || print((<a>, <b>)) || print([<a>], sep='') || print(str(<a>)) || print(*[<a>, <b>]) || print(vars(<a>))?>
+    <?print(<a>) || print('seen', <a>, <b>) || print({'u': <a>}) || print((<a>, <b>)) || print([<a>], sep='') || print(str(<a>)) || print(*[<a>, <b>]) || print(<a>)?>
     <+T> = <T> * <b>
 <? || """ + BREAK + """ || <a> = 3 || touch(<a>)?>""",
     # ---------------------------------------------------------------- what a generator returns, however little it is
@@ -1048,6 +1048,13 @@ LOG.append('after')
 LOG.append(<?[*<b>] || next(<b>, 'end') || list(zip(<b>, 'ab')) || [e for e in <b>] || sum(1 for _ in <b>)?>)
 <+T> = <T> * 2""",
     # ---------------------------------------------------------------- what folding made is made anew at each call
+    """<a:+T> = <?torch.tensor(np.ones(3)) || torch.as_tensor(np.arange(3)) || torch.from_numpy(np.zeros(3)) || torch.tensor(np.float32(2)) || torch.asarray(np.full(3, 2.0)) || torch.tensor(np.array([1.0, 2.0])) || torch.tensor(np.int64(<int>))?>
+LOG.append(str(<a>))
+STATE['made'] = <a>
+<? || || <a>.mul_(2) || """ + BREAK + """?>
+<+T> = <T> * 2
+...
+touch(STATE.get('made', STATE))""",
     """<a:+O> = <?'q k v'.split() || 'u-w'.split('-') || b'u w'.split() || 'u w'.rsplit() || 'a-b'.rsplit('-', 1) || 'u\\nw'.splitlines() || sorted('ba') || name.split() || 'a b'.split(None, 1)?>
 LOG.append(str(<a>))
 STATE['made'] = <a>
