@@ -21,7 +21,7 @@ WORKERS ?= -n 2
 OTHERS := 3.11 3.12 3.13 3.14
 
 .DEFAULT_GOAL := help
-.PHONY: help setup doctor tour test quick lint format budget test-all clean
+.PHONY: help setup doctor tour test quick lint format book budget test-all clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -65,6 +65,9 @@ lint: $(STAMP)  ## style, types, layers
 format: $(STAMP)  ## let ruff rewrite what lint would complain about
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+book: $(STAMP)  ## write the quotes and outputs of the chapters anew
+	$(BIN)/cog -r -p "from minicompiler.tools.book import *" $(wildcard chapters/*/*.md)
 
 budget: $(STAMP)  ## code lines by folder against their ceilings
 	$(BIN)/python minicompiler/tools/budget.py

@@ -1,0 +1,81 @@
+"""The book: its shape, and that every quote and every output in it is what it would be today."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from cogapp import Cog
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = sorted((ROOT / "chapters").glob("[0-9]*/README.md"))
+TEXTS = [*CHAPTERS, *sorted((ROOT / "chapters").glob("primers/*.md"))]
+SHAPE = """Where we are, The problem, The smallest version, Predict, run, explain, Exercises,
+The real code, Try to break it, Measure it, Misconceptions, What PyTorch does differently"""
+SHAPE = re.sub(r",\s+(?=[A-Z])", "\n", SHAPE).split("\n")
+COG = re.compile(r"<!-- \[\[\[cog.*?<!-- \[\[\[end\]\]\] -->", re.DOTALL)
+WRITTEN_ON = (3, 11), "2.13"  # Python and torch whose outputs the text shows
+on_each = pytest.mark.parametrize("path", TEXTS, ids=lambda p: f"{p.parent.name}/{p.stem}")
+of_chapters = pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.parent.name)
+
+
+def sections(text: str) -> dict[str, str]:
+    parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def filled(path: Path) -> str:
+    cog = Cog()
+    cog.options.prologue = "from minicompiler.tools.book import *"
+    return cog.process_string(path.read_text(), str(path.relative_to(ROOT)))
+
+
+@on_each
+def test_quotes_and_outputs_are_those_of_today(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    now, text = filled(path), path.read_text()
+    if (sys.version_info[:2], torch.__version__[:4]) == WRITTEN_ON:
+        assert now == text, "make book writes the chapters anew"
+    # what depends on the Python has a fold for each: that of this one is the same
+    fold = re.compile(
+        r"<summary>Python {}\.{}</summary>.*?</details>".format(*sys.version_info), re.DOTALL
+    )
+    assert fold.findall(now) == fold.findall(text), "make book writes the chapters anew"
+
+
+@of_chapters
+def test_the_shape_of_a_chapter(path: Path) -> None:
+    text = path.read_text()
+    found = sections(text)
+    tour = path.parent.name.startswith("00")
+    assert tour or list(found) == SHAPE
+    minutes = re.search(r"Before this:.*?(\d+) minutes", text, re.DOTALL)
+    assert minutes and int(minutes[1]) <= 45
+    words = re.sub(r"```.*?```", "", COG.sub("", text), flags=re.DOTALL).split()
+    assert len(words) <= 3_500
+    assert tour or len(re.findall(r"^\*\*\d+\. ", found["Predict, run, explain"], re.M)) >= 5
+    claims = re.findall(r'^> \*\*".*?"\*\*', found["Misconceptions"], re.MULTILINE | re.DOTALL)
+    runs = re.findall(r"^\[`|^<details>", found["Misconceptions"], re.MULTILINE)
+    assert len(claims) >= 3 and len(runs) >= len(claims), "each misconception has a run"
+
+
+@of_chapters
+def test_the_smallest_version_is_small(path: Path) -> None:
+    for file in path.parent.glob("smallest*.py"):
+        lines = [line for line in file.read_text().splitlines() if line.strip()]
+        assert 15 <= len(lines) <= 60, file
+
+
+@on_each
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in re.findall(
+        r"\]\(([^)]+)\)", re.sub(r"```.*?```", "", path.read_text(), flags=re.S)
+    ):
+        if not target.startswith(("https://", "#")):
+            assert (path.parent / target.partition("#")[0]).exists(), target
+
+
+def test_the_running_example_is_short() -> None:
+    lines = (ROOT / "chapters" / "running.py").read_text().splitlines()
+    assert len([line for line in lines if line.strip()]) <= 30
