@@ -1,4 +1,4 @@
-"""What capture makes of a function: counts beside those of torch.compile, and the code it writes."""
+"""What capture makes of a function: counts, beside those of torch.compile, and what it writes."""
 
 import logging
 
