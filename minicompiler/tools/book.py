@@ -9,7 +9,6 @@ Called from comments of the text that cog expands, so neither code nor output is
 without is the chapter's own.
 """
 
-import ast
 import contextlib
 import dis
 import importlib
@@ -29,16 +28,18 @@ import torch
 
 import minicompiler
 
-ROOT = Path(minicompiler.__file__).parents[1]
+from . import source
+from .source import ROOT, source_of
+
 LANGUAGES = {".py": "python", ".c": "c", ".cpp": "cpp", ".h": "cpp"}
 
 
 def quote(place: str, folded: str = "") -> None:
     """The source of `file:symbol` and where it stands; behind a headline where `folded` is one."""
     path, symbol = locate(place)
-    first, text = source_of(path, symbol)
-    link = f"{os.path.relpath(path, chapter().parent)}#L{first}"
-    shown = f"[`{path.relative_to(ROOT)}:{first}`]({link})\n\n{fence(text, LANGUAGES[path.suffix])}"
+    _, text = source_of(path, symbol)
+    link = os.path.relpath(path, chapter().parent)
+    shown = f"[`{path.relative_to(ROOT)}`]({link})\n\n{fence(text, LANGUAGES[path.suffix])}"
     cog.outl(details(folded, shown) if folded else shown)
 
 
@@ -73,11 +74,7 @@ def bytecode(place: str) -> None:
 
 def house(stage: str) -> None:
     """The drawing of the README, with an arrow at one stage."""
-    drawing = re.search(r"## The house.*?```\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
-    if drawing is None or f"├─ {stage} " not in drawing[1]:
-        raise LookupError(f"the README draws no stage {stage!r}")
-    lit = drawing[1].replace(f"├─ {stage} ", f"├▶ {stage.upper()} ").split("\n for every")[0]
-    cog.outl(fence(lit.rstrip(), "text"))
+    cog.outl(fence(source.house(stage), "text"))
 
 
 def pytorch(*rows: tuple[str, str, str]) -> None:
@@ -113,37 +110,6 @@ def locate(place: str) -> tuple[Path, str]:
     if not path.is_file():
         raise FileNotFoundError(f"{cog.inFile} names {file}, which is not there")
     return path, symbol
-
-
-def source_of(path: Path, symbol: str, docstring: bool = True) -> tuple[int, str]:
-    """First line and text of a class, function, method or assignment; without a symbol, all."""
-    text = path.read_text()
-    lines = text.splitlines()
-    if not symbol:
-        return 1, text.strip()
-    if path.suffix != ".py":  # a function of C ends with the first brace in column 0
-        found = re.search(rf"^\w[^\n;{{}}]*\b{symbol}\([^;{{]*{{.*?^}}", text, re.M | re.S)
-        if found is None:
-            raise LookupError(f"{path} has no function {symbol}")
-        return text[: found.start()].count("\n") + 1, found[0]
-    node: Any = ast.parse(text)
-    for name in symbol.split("."):
-        node = next((n for n in node.body if name in names_of(n)), None)
-        if node is None:
-            raise LookupError(f"{path} has no {symbol}")
-    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-    taken = list(range(first, node.end_lineno + 1))
-    if not docstring and ast.get_docstring(node) is not None:
-        said = node.body[0]
-        blank = not lines[said.end_lineno].strip()
-        taken = [n for n in taken if not said.lineno <= n <= said.end_lineno + blank]
-    indent = len(lines[first - 1]) - len(lines[first - 1].lstrip())
-    return first, "\n".join(lines[n - 1][indent:] for n in taken)
-
-
-def names_of(node: ast.stmt) -> list[str]:
-    targets = getattr(node, "targets", [getattr(node, "target", None)])
-    return [getattr(node, "name", ""), *(t.id for t in targets if isinstance(t, ast.Name))]
 
 
 def execute(path: Path, name: str) -> dict[str, Any]:

@@ -6,12 +6,14 @@ from typing import Annotated
 import typer
 
 from . import doctor as clinic
+from .learn import workspace
 from .tour import tour
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__
 )
 app.command()(tour)
+app.add_typer(workspace.app, name="learn")
 
 
 @app.command()

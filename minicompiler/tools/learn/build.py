@@ -1,0 +1,57 @@
+"""A copy of the compiler in which pieces are cut out and call the learner's instead."""
+
+import ast
+import shutil
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import minicompiler
+
+from ..source import ROOT, span_of
+from .exercise import Exercise
+
+PACKAGE = Path(minicompiler.__file__).parent
+
+
+def build(
+    into: Path, pieces: Sequence[tuple[Exercise, str]], faults: Sequence[dict[str, str]] = ()
+) -> Path:
+    """`into`/minicompiler, with each exercise's symbol replaced by the learner's text for it, and
+    with planted faults (`file`, `old`, `new`). Returns the folder to be put on PYTHONPATH."""
+    without = shutil.ignore_patterns("__pycache__", "learn")
+    shutil.copytree(PACKAGE, into / "minicompiler", ignore=without)
+    mine = into / "minicompiler" / "mine"
+    mine.mkdir()
+    (mine / "__init__.py").write_text('"""The learner\'s pieces."""\n')
+    for exercise, text in pieces:
+        module = f"exercise_{exercise.name}"
+        (mine / f"{module}.py").write_text(text)
+        if exercise.symbol:
+            file = into / exercise.place[0].relative_to(ROOT)
+            file.write_text(cut(file.read_text(), exercise.place[1], module))
+    for fault in faults:
+        file = into / fault["file"]
+        text = file.read_text()
+        if text.count(fault["old"]) != 1:
+            raise LookupError(f"{fault['file']} has not one {fault['old']!r}")
+        file.write_text(text.replace(fault["old"], fault["new"]))
+    return into
+
+
+def cut(text: str, symbol: str, module: str) -> str:
+    """The text without the body of a function: it calls the one of that name in `module`."""
+    node, _ = span_of(text, symbol)
+    assert isinstance(node, ast.FunctionDef)
+    name = node.name
+    body = f"""\
+        from minicompiler.mine.{module} import {name} as mine
+
+        return mine(*args, **named)
+        """
+    lines = text.splitlines()
+    indent = " " * node.col_offset
+    head = f"{indent}def {name}(*args, **named):  # yours"
+    body = textwrap.indent(textwrap.dedent(body), indent + "    ")
+    lines[node.lineno - 1 : node.end_lineno] = [head, *body.splitlines()]
+    return "\n".join(lines) + "\n"

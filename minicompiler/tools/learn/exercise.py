@@ -1,0 +1,83 @@
+"""What an exercise is: a folder in exercises/ with a text, a stub, cases and wrong answers."""
+
+import hashlib
+import runpy
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..source import ROOT, source_of
+
+FOLDER = ROOT / "exercises"
+SIZES = ("10 min", "1 h", "a day")
+KINDS = ("piece", "bug", "property", "predict")
+
+
+@dataclass(frozen=True)
+class Exercise:
+    name: str  # of its folder, and of the learner's file
+    about: dict[str, Any]
+
+    title = property(lambda self: str(self.about["title"]))
+    kind = property(lambda self: str(self.about["kind"]))
+    symbol = property(lambda self: str(self.about.get("symbol", "")))
+    hints = property(lambda self: list(self.about["hints"]))
+    folder = property(lambda self: FOLDER / self.name)
+
+    @property
+    def stub(self) -> str:
+        return (self.folder / "stub.py").read_text()
+
+    @property
+    def reference(self) -> str:
+        """An answer that passes: the compiler's own piece in the stub, or the exercise's own."""
+        own = self.folder / "answer.py"
+        if own.exists():
+            return own.read_text()
+        _, text = source_of(*self.place)
+        before, _, _ = self.stub.partition(f"def {self.function}(")
+        return before + text[text.index(f"def {self.function}(") :] + "\n"
+
+    @property
+    def place(self) -> tuple[Path, str]:
+        """File and symbol of the piece that is cut out."""
+        file, _, symbol = self.symbol.partition(":")
+        return ROOT / file, symbol
+
+    @property
+    def function(self) -> str:
+        return self.symbol.rpartition(":")[2].rpartition(".")[2]
+
+    @cached_property
+    def cases(self) -> dict[str, Any]:
+        return runpy.run_path(str(self.folder / "cases.py"))
+
+    def wrong(self) -> Iterator[tuple[str, str, str]]:
+        """(name, answer, what its message must say): one for each misconception."""
+        for path in sorted((self.folder / "wrong").glob("*.py")):
+            text = path.read_text()
+            yield path.stem, text, text.splitlines()[0].removeprefix("# teaches: ")
+
+    @property
+    def hash(self) -> str:
+        """Of the piece: another one means that text, hints and wrong answers need another look."""
+        if not self.symbol:
+            return ""
+        return hashlib.sha256(source_of(*self.place)[1].encode()).hexdigest()[:12]
+
+
+def exercises() -> list[Exercise]:
+    """All of them, in the order of the book."""
+    folders = sorted(path.parent for path in FOLDER.glob("*/exercise.toml"))
+    return [Exercise(f.name, tomllib.loads((f / "exercise.toml").read_text())) for f in folders]
+
+
+def named(name: str) -> Exercise:
+    known = {e.name: e for e in exercises()}
+    found = [known[n] for n in known if n == name or n.startswith(f"{name}_")]
+    if len(found) != 1:
+        raise LookupError(f"there is no exercise {name!r}: minicompiler learn list")
+    return found[0]
