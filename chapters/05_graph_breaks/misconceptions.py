@@ -1,7 +1,7 @@
 """What is often said of graph breaks, and a run that shows what is so."""
 
 import torch
-from beside import beside, compiled_frames
+from captured import beside, compiled_frames
 
 import minicompiler
 

@@ -2,7 +2,7 @@
 
 import smallest
 import torch
-from beside import beside, replacements
+from captured import beside, replacements
 
 import minicompiler
 

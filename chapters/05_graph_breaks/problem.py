@@ -1,7 +1,7 @@
 """The training step in one graph, if that can be; and in as many as it takes."""
 
 import torch
-from beside import compiled_frames
+from captured import compiled_frames
 from running import Block, step
 
 import minicompiler

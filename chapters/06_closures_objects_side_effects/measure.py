@@ -1,7 +1,7 @@
 """What is built and written behind the graph, in counts."""
 
 import torch
-from beside import compiled_frames
+from captured import compiled_frames
 
 
 class Pair:

@@ -1,7 +1,7 @@
 """What is often said of side effects under compilation, and a run that shows what is so."""
 
 import torch
-from beside import beside
+from captured import beside
 
 import minicompiler
 

@@ -3,7 +3,7 @@
 import contextlib
 
 import torch
-from beside import beside, compiled_frames, replacements
+from captured import beside, compiled_frames, replacements
 
 import minicompiler
 

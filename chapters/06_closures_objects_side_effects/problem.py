@@ -3,7 +3,7 @@
 from unittest import mock
 
 import torch
-from beside import replacements
+from captured import replacements
 from running import Block
 
 from minicompiler.capture.values import Dict
