@@ -6,6 +6,7 @@ from captured import beside
 import minicompiler
 
 CALLS = []
+LAST = None
 
 
 class Box:
@@ -29,13 +30,15 @@ def effects_happen_while_tracing():
 
 
 def writes_break_the_graph():
-    """A list, a dictionary, an attribute, a tensor in place: one graph, and no other at the second
-    call. A write to a tensor is an operation of the graph; the others are replayed."""
+    """A list, a dictionary, an attribute, a global, a tensor in place: one graph, and no other at
+    the second call. A write to a tensor is an operation of the graph; the others are replayed."""
 
     def f(x, items, table, box):
+        global LAST
         items.append(x.sum())
         table["last"] = items[-1]
         box.items = items
+        LAST = table
         x.add_(1)
         return x * 2
 
