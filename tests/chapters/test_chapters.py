@@ -26,6 +26,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 def filled(path: Path) -> str:
+    sys.modules.pop("minicompiler.tools.book", None)  # it keeps the `cog` that was there first
     cog = Cog()
     cog.options.prologue = "from minicompiler.tools.book import *"
     return cog.process_string(path.read_text(), str(path.relative_to(ROOT)))
