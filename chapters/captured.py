@@ -14,8 +14,18 @@ torch._logging.set_logs(dynamo=logging.ERROR)  # torch warns of some breaks, wit
 
 
 def beside(f, *calls):
-    """Call `f` with each of `calls`, tuples of arguments, under both; print counts after each."""
-    graphs = []
+    """Call `f` with each of `calls` under both; print counts after each. A call is a tuple of
+    arguments, or a function that changes something before the same arguments come again."""
+    compare(f, f, calls)
+
+
+def beside_each(make, *calls):
+    """The same with a function of its own for each, as calls change what it refers to."""
+    compare(make(), make(), calls)
+
+
+def compare(mine, other, calls):
+    graphs, args = [], ()
 
     def keeping(gm, inputs):
         graphs.append(gm)
@@ -25,11 +35,15 @@ def beside(f, *calls):
     torch.compiler.reset()
     graph_break_reasons.clear()
     clear_compilation_metrics()
-    ours, theirs = minicompiler.compile(f, backend="eager"), torch.compile(f, backend=keeping)
-    print(f"{f.__name__:<14}", *KEYS, "| torch.compile:", *KEYS)
-    for n, args in enumerate(calls, 1):
-        ours(*args)
-        theirs(*args)
+    both = minicompiler.compile(mine, backend="eager"), torch.compile(other, backend=keeping)
+    print(f"{mine.__name__:<14}", *KEYS, "| torch.compile:", *KEYS)
+    for n, call in enumerate(calls, 1):
+        if callable(call):
+            call()
+        else:
+            args = call
+        for compiled in both:
+            compiled(*args)
         again = [m for m in get_compilation_metrics() if m.recompile_reason]
         counts = [minicompiler.stats()[key] for key in KEYS]
         counts += [len(graphs), len(graph_break_reasons), len(again)]

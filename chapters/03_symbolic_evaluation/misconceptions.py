@@ -1,7 +1,7 @@
 """What is often said of capture, and a run that shows what is so."""
 
 import torch
-from beside import beside
+from captured import beside_each
 
 
 def it_reads_the_source():
@@ -13,7 +13,7 @@ def it_reads_the_source():
     constants = tuple(41 if c == 1000 else c for c in code.co_consts)
     names["f"].__code__ = code.replace(co_consts=constants)
     print(names["f"](torch.ones(1)))
-    beside(lambda: names["f"], (torch.ones(1),))
+    beside_each(lambda: names["f"], (torch.ones(1),))
 
 
 def loops_and_branches_break_the_graph():
@@ -34,7 +34,7 @@ def loops_and_branches_break_the_graph():
         return f
 
     layers = torch.nn.ModuleList(torch.nn.Linear(3, 3) for _ in range(4))
-    beside(make, (torch.ones(2, 3), layers, "deep"))
+    beside_each(make, (torch.ones(2, 3), layers, "deep"))
 
 
 def only_tensor_code_is_captured():
@@ -59,7 +59,7 @@ def only_tensor_code_is_captured():
 
         return f
 
-    beside(make, (torch.ones(2),))
+    beside_each(make, (torch.ones(2),))
 
 
 def compiling_runs_the_function():
@@ -76,5 +76,5 @@ def compiling_runs_the_function():
 
         return f
 
-    beside(make, (torch.ones(2),), (torch.ones(2),), (torch.ones(2),))
+    beside_each(make, (torch.ones(2),), (torch.ones(2),), (torch.ones(2),))
     print(len(calls))

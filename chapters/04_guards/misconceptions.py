@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import torch
-from beside import beside
+from captured import beside_each
 
 import minicompiler
 
@@ -27,7 +27,7 @@ def training_recompiles():
             for p in model.parameters():
                 p.data -= 0.1 * torch.ones_like(p)
 
-    beside(make, (torch.ones(2, 3),), optimize, optimize, optimize)
+    beside_each(make, (torch.ones(2, 3),), optimize, optimize, optimize)
 
 
 def any_change_recompiles():
@@ -46,7 +46,7 @@ def any_change_recompiles():
     def change_a_global():
         globals()["unheard_of"] = 1
 
-    beside(
+    beside_each(
         make,
         (torch.ones(2, 3),),
         change_a_global,
@@ -66,7 +66,7 @@ def each_instance_is_compiled_anew():
         return f
 
     models = [torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU()) for _ in range(3)]
-    beside(make, *((model, torch.ones(2, 3)) for model in models))
+    beside_each(make, *((model, torch.ones(2, 3)) for model in models))
 
 
 def fullgraph_means_no_recompile():

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import torch
-from beside import beside
+from captured import beside_each
 
 import minicompiler
 from minicompiler import report
@@ -40,7 +40,7 @@ def another_object():
         return f
 
     x, named = torch.ones(2), SimpleNamespace
-    beside(make, (x, named(scale=2.0, n=1)), (x, named(scale=2.0, n=2)), (x, named(scale=3.0, n=2)))
+    beside_each(make, (x, named(scale=2.0, n=1)), (x, named(scale=2.0, n=2)), (x, named(scale=3.0, n=2)))
 
 
 def equal_but_not_the_same():
@@ -69,7 +69,7 @@ def one_tensor_twice():
         return f
 
     x, y = torch.ones(2), torch.ones(2)
-    beside(make, (x, y), (x, x))
+    beside_each(make, (x, y), (x, x))
 
 
 def one_tensor_twice_and_written():
@@ -97,7 +97,7 @@ def part_of_a_list():
         return f
 
     x = torch.ones(2)
-    beside(make, (x, [2.0, 1]), (x, [2.0, "other"]), (x, [2.0, "other", "more"]))
+    beside_each(make, (x, [2.0, 1]), (x, [2.0, "other"]), (x, [2.0, "other", "more"]))
 
 
 def weights():
@@ -112,7 +112,7 @@ def weights():
         return f
 
     x, layer = torch.ones(2, 3), torch.nn.Linear(3, 3)
-    beside(
+    beside_each(
         make,
         (x, layer),
         lambda: layer.weight.data.mul_(2),
