@@ -61,7 +61,8 @@ class Exported:
         return torch.from_numpy(self.session.run(None, values)[0])
 
     def __str__(self):
-        return re.sub(r"\{[^{}\n]{12,}\}", "{...}", printer.to_text(self.model.graph))
+        text = re.sub(r"\{[^{}\n]{12,}\}", "{...}", printer.to_text(self.model.graph))
+        return re.sub(r" +$", "", text, flags=re.MULTILINE)
 
 
 if __name__ == "__main__":

@@ -116,6 +116,7 @@ def verdict(make, f, array=torch.tensor):
 
 def table(ways, array=torch.tensor):
     """ways: name -> make(f, x), which gives something to call in the place of f."""
-    print(" " * 10, *(f"{name:11}" for name in ways))
+    print(" ".join([" " * 10, *(f"{name:11}" for name in ways)]).rstrip())
     for f in LIMITS:
-        print(f"{f.__name__:10}", *(f"{verdict(make, f, array):11}" for make in ways.values()))
+        verdicts = [f"{verdict(make, f, array):11}" for make in ways.values()]
+        print(" ".join([f"{f.__name__:10}", *verdicts]).rstrip())

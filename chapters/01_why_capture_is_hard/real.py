@@ -1,9 +1,12 @@
 """The same table for what PyTorch has, or had, of these."""
 
+import logging
+
 import torch
 from limits import table
 
 if __name__ == "__main__":
+    logging.disable(logging.WARNING)  # torch.compile explains its graph breaks
     table(
         {
             "jit.trace": lambda f, x: torch.jit.trace(f, x),
@@ -12,3 +15,4 @@ if __name__ == "__main__":
             "compile": lambda f, x: torch.compile(f, backend="eager"),
         }
     )
+    logging.disable(logging.NOTSET)

@@ -40,3 +40,4 @@ if __name__ == "__main__":
             "of export": exported(True, dynamic_shapes=({0: free},)),
         }
     )
+    logging.disable(logging.NOTSET)

@@ -55,6 +55,12 @@ def run(place: str, needs: str = "") -> None:
     cog.outl(f"\nprints\n\n{told}")
 
 
+def show(place: str) -> None:
+    """What a function of the chapter prints, without its text."""
+    path, symbol = locate(place)
+    cog.outl(fence(printed(execute(path, "book")[symbol]), "text"))
+
+
 def predict(place: str, question: str) -> None:
     """A question about a function; folded, what the function prints, and its docstring: why."""
     path, symbol = locate(place)
