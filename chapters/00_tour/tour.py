@@ -80,8 +80,8 @@ def later():
 
 
 def no_graph_of_the_whole_step():
-    """Between two breaks lies a graph. What stands between them is the call that broke: a branch on
-    a value, `backward`, a write to `p.grad`."""
+    """Twice the branch on a value is in the way, once in `forward` and once for `step`, which calls
+    it; then `backward`, and a write to `p.grad`. What lies between is compiled."""
     for text in explained.breaks.split("\n\n"):
         print(text)
 
