@@ -1,5 +1,7 @@
 """What primer P2 shows: each function is called, and prints the answer."""
 
+import operator
+
 import torch
 from torch import fx
 from torch._subclasses import FakeTensorMode
@@ -16,8 +18,8 @@ x, w = torch.ones(4, 8), torch.ones(8, 8)
 
 def eager_one_at_a_time():
     """Each line is a call that has ended before the next is looked at. The product cannot know that
-    its result is only needed to be multiplied and added: it writes all of it to memory, and the
-    next operation reads it back."""
+    its result is only needed by the gelu: it writes all of it to memory, and the gelu reads it
+    back."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Noting(TorchDispatchMode):
@@ -40,14 +42,15 @@ def a_graph_is_data():
 
 
 def a_graph_can_be_changed():
-    """A pass is a loop over nodes. This one turns `h * 2 + h` into `h * 3`, by looking for an
-    addition of a product and the factor of it, and then removes what nobody uses. The module prints
+    """A pass is a loop over nodes. This one looks for a sum of a product and the first factor of
+    that product, makes `h * 3` of `h * 2 + h`, and then removes what nobody uses. The module prints
     itself as Python again."""
     module = fx.symbolic_trace(f)
     for node in module.graph.nodes:
-        if node.name == "add" and node.args[0].args[0] is node.args[1]:
+        if node.target is operator.add and node.args[0].target is operator.mul:
             product, h = node.args
-            node.target, node.args = torch.mul, (h, product.args[1] + 1)
+            if product.args[0] is h:
+                node.target, node.args = operator.mul, (h, product.args[1] + 1)
     module.graph.eliminate_dead_code()
     module.recompile()
     print(module.code.strip())
