@@ -11,7 +11,7 @@ without is the chapter's own.
 
 import contextlib
 import dis
-import importlib
+import importlib.util
 import io
 import json
 import os
@@ -43,11 +43,22 @@ def quote(place: str, folded: str = "") -> None:
     cog.outl(details(folded, shown) if folded else shown)
 
 
-def run(place: str) -> None:
-    """A file of the chapter, or one symbol of it, and what the file prints."""
+def run(place: str, needs: str = "") -> None:
+    """A file of the chapter, or one symbol of it, and what the file prints: where a package of
+    `needs` is missing, what it printed on a machine that has it."""
     path, _ = locate(place)
     quote(place)
-    cog.outl(f"\nprints\n\n{fence(printed(lambda: execute(path, '__main__')), 'text')}")
+    if all(map(importlib.util.find_spec, needs.split())):
+        told = fence(printed(lambda: execute(path, "__main__")), "text")
+    else:
+        told = re.findall(r"```text\n.*?\n```", cog.previous, re.S)[-1]
+    cog.outl(f"\nprints\n\n{told}")
+
+
+def show(place: str) -> None:
+    """What a function of the chapter prints, without its text."""
+    path, symbol = locate(place)
+    cog.outl(fence(printed(execute(path, "book")[symbol]), "text"))
 
 
 def predict(place: str, question: str) -> None:

@@ -25,11 +25,12 @@ def sections(text: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2]))
 
 
+FILLER = Cog()  # one for all texts: the functions of the book write to the first that was made
+FILLER.options.prologue = "from minicompiler.tools.book import *"
+
+
 def filled(path: Path) -> str:
-    sys.modules.pop("minicompiler.tools.book", None)  # it keeps the `cog` that was there first
-    cog = Cog()
-    cog.options.prologue = "from minicompiler.tools.book import *"
-    return cog.process_string(path.read_text(), str(path.relative_to(ROOT)))
+    return FILLER.process_string(path.read_text(), str(path.relative_to(ROOT)))
 
 
 @on_each
