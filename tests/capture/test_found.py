@@ -19,6 +19,7 @@ import sys
 import threading
 import traceback
 import types
+import weakref
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -2986,3 +2987,37 @@ def test_a_set_is_printed_as_it_was(wrap, capsys):
     for g in (f, minicompiler.compile(f, backend="eager")):
         g(torch.ones(1))
         assert "{1, 2}" in (text := capsys.readouterr().out) and "{1, 2, 3}" in text
+
+
+class Plain:
+    v = 1
+
+    def up(self):
+        return super()
+
+
+ODD = [Plain().up(), weakref.proxy(Plain), list[int], int | str, None, [1].append, ValueError(2)]
+
+
+@pytest.mark.parametrize("of", ODD, ids=[type(of).__name__ for of in ODD])
+@pytest.mark.parametrize(
+    "name", "v __origin__ append __init__ __module__ __self__ __name__".split()
+)
+def test_attributes_of_what_c_looks_up_in_its_own_way(of, name):
+    def f(x, of):
+        return x + 1, getattr(of, name, "none"), hasattr(of, name)
+
+    found = minicompiler.compile(f, backend="eager")(torch.ones(1), of)
+    assert repr(found) == repr(f(torch.ones(1), of))
+
+
+def test_a_super_that_is_kept():
+    class Kept(set):
+        def __init__(self, items, more=None):
+            parent = super()
+            torch._dynamo.graph_break()
+            parent.__init__(items)
+            self.more = more
+
+    f = lambda x: (x + 1, sorted(Kept([1, 2], more=3)), Kept([1], 4).more)  # noqa: E731
+    assert minicompiler.compile(f, backend="eager")(torch.ones(1))[1:] == ([1, 2], 4)
