@@ -36,8 +36,7 @@ def namespace(ev: E, v: Obj | Tensor) -> Dict | None:
             v.attributes = Dict()
         if v.attributes is not None and isinstance(v, Obj):
             v.attributes.owner = v
-    found: Dict | None = v.attributes
-    return found
+    return v.attributes
 
 
 def class_attribute(ev: E, v: Value, cls: type, name: str) -> tuple[Any, Any]:
@@ -225,8 +224,7 @@ def from_code(f: Function) -> FunctionType:
 
 
 # C-level fields that a value keeps under a name of its own.
-KEPT: dict[tuple[type, str], str] = {}
-KEPT |= {(Function, f"__{name}__"): name for name in ("defaults", "kwdefaults", "globals")}
+KEPT: Any = {(Function, f"__{name}__"): name for name in ("defaults", "kwdefaults", "globals")}
 KEPT |= {(Method, "__func__"): "function", (Method, "__self__"): "self_value"}
 
 

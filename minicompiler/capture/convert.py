@@ -131,8 +131,7 @@ def outermost(ev: Evaluation, code: CodeType, args: tuple[Any, ...]) -> Frame:
 
 def break_step(frame: Frame, at: int) -> int:
     """Where to break for the sake of step `at`: inside a loop, where the loop is first entered."""
-    index = frame.steps[at] if at < len(frame.steps) else frame.inst.index
-    loop = loop_around(frame, index)
+    loop = loop_around(frame, frame.steps[at] if at < len(frame.steps) else frame.inst.index)
     if loop is None or loop.start not in frame.steps:
         return at
     return frame.steps.index(loop.start)
@@ -362,7 +361,6 @@ def leave_ambient(ev: Evaluation) -> None:
 
 def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     """Effects, then the landing with the stack and the live locals."""
-    inst = frame.code.instructions[frame.index]
     handled = ev.handled or next((v.previous for v in frame.stack if isinstance(v, Handled)), None)
     if handled is not None:
         step = handled.raised[0] if handled.raised else 0
@@ -374,8 +372,7 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     if any(i.argval in live[i.index + 1] for i in deleted) or live[frame.index] & unbound(frame):
         # behind the break they lie in a closure: reading them would raise another exception
         raise Unbuildable(0, "a graph break while a variable shared by a closure is unbound")
-    layout = tuple(v is not NULL for v in frame.stack)
-    entry = entered(frame, inst.index, layout)
+    entry = entered(frame, frame.index, tuple(v is not NULL for v in frame.stack))
     landing = enter(entry, exits(frame, entry), ev.f_globals)
     stack = [text.value(v) for v in frame.stack if v is not NULL]
     passed = [text.value(frame.locals[n]) for n in entry.live]

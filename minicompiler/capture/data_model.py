@@ -412,8 +412,7 @@ def mapping_items(ev: E, v: Value, plain: Any = dict.__iter__) -> list[tuple[Val
         return list(zip(v.keys(ev), v.values(ev)))
     if ways[1] is MISSING:
         refuse(f"takes {describe(v)} for a mapping")
-    keys = unpack(ev, call_method(ev, v, "keys"))
-    return [(k, getitem(ev, v, k)) for k in keys]
+    return [(k, getitem(ev, v, k)) for k in unpack(ev, call_method(ev, v, "keys"))]
 
 
 # ---------------------------------------------------------------- text, classes, imports
