@@ -135,8 +135,7 @@ class FakeMode(Mode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func in LOOKS:
-            seen = aten.alias.default(args[0].meta)
-            look_as(args[0], func(seen, *args[1:]))
+            look_as(args[0], func(aten.alias.default(args[0].meta), *args[1:]))
             return args[0]
         how = kernels.plan(func)
         if how.decomposes:  # inference_mode brings composites down whole

@@ -16,7 +16,7 @@ from pathlib import Path
 COMPILER = {
     "root": 466,
     "capture": 5392,
-    "symbolic": 1190,
+    "symbolic": 1186,
     "aot": 1181,
     "decompositions": 699,
     "ir": 892,
@@ -24,7 +24,7 @@ COMPILER = {
     "schedule": 953,
     "codegen": 1579,
     "runtime": 1553,
-    "reserve": 11,  # freed, for stages to come
+    "reserve": 15,  # freed, for stages to come
 }
 BESIDES = {"report": 700, "tools": 2500}
 FILE, COLUMNS = 600, 100
