@@ -18,13 +18,13 @@ COMPILER = {
     "capture": 5392,
     "symbolic": 1186,
     "aot": 1176,
-    "decompositions": 699,
+    "decompositions": 696,
     "ir": 892,
     "lowering": 1084,
     "schedule": 953,
     "codegen": 1579,
     "runtime": 1553,
-    "reserve": 20,  # freed, for stages to come
+    "reserve": 23,  # freed, for stages to come
 }
 BESIDES = {"report": 700, "tools": 2500}
 FILE, COLUMNS = 600, 100
