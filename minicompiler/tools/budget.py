@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 COMPILER = {
-    "root": 466,
+    "root": 462,
     "capture": 5392,
     "symbolic": 1186,
     "aot": 1176,
@@ -24,7 +24,7 @@ COMPILER = {
     "schedule": 947,
     "codegen": 1575,
     "runtime": 1550,
-    "reserve": 46,  # freed, for stages to come
+    "reserve": 50,  # freed, for stages to come
 }
 BESIDES = {"report": 700, "tools": 2500}
 FILE, COLUMNS = 600, 100
