@@ -15,7 +15,7 @@ from pathlib import Path
 
 COMPILER = {
     "root": 462,
-    "capture": 5392,
+    "capture": 5402,
     "symbolic": 1186,
     "aot": 1176,
     "decompositions": 696,
@@ -24,7 +24,7 @@ COMPILER = {
     "schedule": 947,
     "codegen": 1575,
     "runtime": 1550,
-    "reserve": 50,  # freed, for stages to come
+    "reserve": 40,  # freed, for stages to come
 }
 BESIDES = {"report": 700, "tools": 2500}
 FILE, COLUMNS = 600, 100
