@@ -418,7 +418,6 @@ static PyObject *m_c_name(PyObject *module, PyObject *type)
 
 static PyObject *m_generic(PyObject *module, PyObject *type)
 {
-    if (!PyType_Check(type)) return PyErr_Format(PyExc_TypeError, "%R is no class", type);
     return PyBool_FromLong(((PyTypeObject *)type)->tp_getattro == PyObject_GenericGetAttr);
 }
 

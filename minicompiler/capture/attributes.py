@@ -109,6 +109,10 @@ def overridden(ev: E, v: Value, method: str, *args: Value) -> Value | None:
 def generic_attribute(ev: E, v: Value, name: str) -> Value:
     """object.__getattribute__"""
     raw, source = class_attribute(ev, v, v.cls, name)
+    if source is not None and not trusted(type(raw).__module__):
+        for method in ("__get__", "__set__", "__delete__"):  # what makes a descriptor of it
+            found, at = class_attribute(ev, ev.wrap(raw, source), type(raw), method)
+            found is MISSING or ev.wrap(found, at)
     first = is_data_descriptor(raw) and hasattr(type(raw), "__get__")
     if isinstance(v.real, Enum) and not first and name in vars(v.real):
         source = sources.Item(sources.OwnDict(sources.Const(v.real)), name)
@@ -195,7 +199,10 @@ def c_attribute(ev: E, v: Obj, name: str) -> Value:
     if isinstance(v.real, BaseException):
         refuse("attributes of an exception from outside")
     if v.real is not ABSENT:
-        real = model.attempt(ev, object.__getattribute__, v.real, name)
+        try:
+            real = model.attempt(ev, object.__getattribute__, v.real, name)
+        except Raised:  # of which no guard would tell
+            refuse(f"an empty slot {name} of an object from outside")
         user = isinstance(type_lookup(v.cls, name), MemberDescriptorType)
         source = v.source and (sources.Slot if user else sources.Field)(v.source, name)
         v.fields[name] = ev.wrap(real, source)
