@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from types import CodeType, MappingProxyType
 from typing import Any
-from weakref import ref
 
 import torch
 from torch import fx
@@ -106,7 +105,7 @@ def convert(
             return all_in_python(ev, code)
         if not {"locals", "vars", "dir", "eval", "exec"}.isdisjoint(code.co_names):
             return Skip(f"{why.reason}; the frame looks at its own variables")
-        step = break_step(frame, at)
+        step = at and break_step(frame, at)
         again = break_at is not None and step >= break_at
         if step == 0 or again or not beyond_head(frame, step):
             return skip(why.reason, guards, frame)
@@ -164,11 +163,9 @@ def finish(
     record = report.current()
     code = frame.code.code
     careful = [g for g in ev.generators if not g.finished and g.frame.cleans_up]
-    left = [(ref(g), g.born, g in frame.stack) for g in careful if g.started or g in frame.stack]
-    careful = ev.generators = []
-    if left:  # one that is gone, or soon will be, would live on behind a break
-        step = min(0 if soon or not of() else born for of, born, soon in left)
-        raise Unbuildable(step, "a generator may be left inside of `try` or `with`")
+    if any(g.started or g in frame.stack for g in careful):  # behind a break it would live on
+        raise Unbuildable(0, "a generator may be left inside of `try` or `with`")
+    ev.generators = []
     worth = ev.graph.operations or config.keep_empty_graphs
     text = Text(ev, vector_of(code))
     for call, answer in ev.cached:

@@ -3150,3 +3150,24 @@ def test_a_function_that_returns_its_input(backend, view):
     x = torch.ones(2, requires_grad=True)
     y = minicompiler.compile(lambda x: Same.apply(x), backend=backend)(x)
     assert y.data_ptr() == x.data_ptr() and y._is_view()
+
+
+def test_a_generator_left_in_a_loop_closes_at_once():
+    def f(x):
+        def made():
+            yield 0
+            try:
+                yield 1
+                yield 2
+            except GeneratorExit:
+                pass
+            told.append("closed")
+
+        told.append([e for e, _ in zip(made(), range(2))])
+        return x * 2
+
+    told: Any = []
+    for g in (f, minicompiler.compile(f, backend="eager")):
+        told.clear()
+        g(torch.ones(1))
+        assert told == ["closed", [0, 1]]
