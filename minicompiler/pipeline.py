@@ -218,21 +218,16 @@ def or_as_captured(compiled: Graph, gm: fx.GraphModule, draws: bool) -> Graph:
         try:
             return compiled(*inputs)
         except Exception as error:
-            try:  # where eager raises, too, nothing is written: capture goes on from there
-                _put_back(state)
+            if state is not None:
+                torch.set_rng_state(state)
+            # where eager raises, too, nothing is written: capture goes on from there
+            with torch.random.fork_rng((), enabled=draws):
                 gm.forward(*[i.clone() if isinstance(i, torch.Tensor) else i for i in inputs])
-            finally:
-                _put_back(state)
             outputs = gm.forward(*inputs)
             _our_fault(gm, "running", error)
             return outputs
 
     return call
-
-
-def _put_back(state: torch.Tensor | None) -> None:
-    if state is not None:
-        torch.set_rng_state(state)
 
 
 def where_they_lay(compiled: Graph, gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Graph:

@@ -446,3 +446,28 @@ def test_a_write_to_part_of_what_overlaps_itself(write: Any, place: Any, inside:
         if g is f:
             expected = found
     assert found == expected
+
+
+INTEGERS = torch.tensor([1, 0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: torch.where(x, torch.ones(2), 0),
+        lambda x: torch.ones(2).masked_fill(x, 3),
+        lambda x: torch.nn.functional.gelu(x),
+        lambda x: torch.nn.functional.mse_loss(x, x),
+        lambda x: x.softmax(0),
+        lambda x: x.bool().relu(),
+        lambda x: torch.nn.functional.pad(x.to(torch.uint8), (1, 1), value=-3),
+        lambda x: x.to(torch.uint8).scatter(0, x, 300),
+        lambda x: x.cfloat().nansum(),
+    ],
+)
+def test_dtypes_that_eager_refuses(f: Callable[..., Any]) -> None:
+    with pytest.raises(RuntimeError) as wanted:
+        f(INTEGERS)
+    with pytest.raises(type(wanted.value)) as found:
+        minicompiler.compile(f)(INTEGERS)
+    assert str(found.value) == str(wanted.value)

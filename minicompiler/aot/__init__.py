@@ -8,10 +8,9 @@ Invariant:  no node writes to memory, but for copies into inputs at the very end
             what eager promises beyond values (aliases, mutation, autograd) is in the Signature.
 """
 
-from ..ir.signature import Layouts, Signature
+from ..ir.signature import Layouts
 from .joint import Joint, joint_graph
 from .mincut import Partitioned, partition
 from .tangents import backward_for
 
-__all__ = ["Joint", "Layouts", "Partitioned", "Signature"]
-__all__ += ["backward_for", "joint_graph", "partition"]
+__all__ = ["Joint", "Layouts", "Partitioned", "backward_for", "joint_graph", "partition"]

@@ -230,10 +230,8 @@ class _Trace:
             place = ([*o.shape], [*o.stride()], o.storage_offset() - x.storage_offset())
             strided = (Step(aten.as_strided.default, place),)
             return View(Input(i), strided, x.requires_grad and not o.requires_grad)
-        if sharing[storage(o)] == 1:
-            return Fresh(self._result(o))
         root = self.functional.home(o)[0].root
-        if o is root:
+        if sharing[storage(o)] == 1 or o is root:
             return Fresh(self._result(o))
         if not looks_at(o, root):
             raise Unsupported("two outputs share memory but not their autograd history")

@@ -32,8 +32,7 @@ class Call:
     @property
     def given(self) -> dict[str, Any]:
         """The arguments by name."""
-        names = (a.name for a in self.op._schema.arguments)
-        return dict(zip(names, self.args)) | self.kwargs
+        return dict(zip((a.name for a in self.op._schema.arguments), self.args)) | self.kwargs
 
     @property
     def form(self) -> Form | None:

@@ -44,8 +44,7 @@ def _random(size: Any, seeds: Tensor, k: int, kind: str, *, dtype: Any, device: 
     if device.type == "meta":
         return torch.empty(list(size), dtype=dtype, device=device)
     offset = torch.arange(math.prod(size), dtype=torch.int64, device=device)
-    value = drawn(kind, seeds[k], offset)
-    return value.to(dtype).reshape(list(size))
+    return drawn(kind, seeds[k], offset).to(dtype).reshape(list(size))
 
 
 _LIBRARY.impl("seeds", _seeds, "CompositeExplicitAutograd")

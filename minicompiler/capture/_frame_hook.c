@@ -416,6 +416,11 @@ static PyObject *m_c_name(PyObject *module, PyObject *type)
     return PyUnicode_FromString(((PyTypeObject *)type)->tp_name);
 }
 
+static PyObject *m_generic(PyObject *module, PyObject *type)
+{
+    return PyBool_FromLong(((PyTypeObject *)type)->tp_getattro == PyObject_GenericGetAttr);
+}
+
 static PyObject *m_type_lookup(PyObject *module, PyObject *const *a, Py_ssize_t n)
 {
     if (n != 2 || !PyType_Check(a[0]) || !PyUnicode_Check(a[1]))
@@ -484,6 +489,8 @@ static PyMethodDef methods[] = {
     {"own_dict", m_own_dict, METH_O},
     /* c_name(class): what CPython's messages call it, with the module if it is written in C */
     {"c_name", m_c_name, METH_O},
+    /* generic(class): are its attributes found as object's are? */
+    {"generic", m_generic, METH_O},
     /* type_lookup(class, name): what its MRO holds, unbound; MISSING if nothing */
     {"type_lookup", (PyCFunction)(void (*)(void))m_type_lookup, METH_FASTCALL},
     /* trust(dictionary or class, {name: found}): from now on `patched` compares these */

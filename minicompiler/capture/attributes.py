@@ -7,11 +7,11 @@ import functools
 import threading
 from enum import Enum
 from types import CellType, ClassMethodDescriptorType, FunctionType, GetSetDescriptorType
-from types import MemberDescriptorType, MethodType, ModuleType, TracebackType
+from types import MemberDescriptorType, ModuleType, TracebackType
 from typing import Any, NoReturn, cast
 
 from . import data_model as model, source as sources
-from .frame_hook import MISSING, c_name, own_dict, type_lookup
+from .frame_hook import MISSING, c_name, generic, own_dict, type_lookup
 from .source import field
 from .values import ABSENT, E, FALSE, NONE, Cell, Const, Dict, Function, Method, Obj, Raised, Super
 from .values import Tensor, Tuple, Value, describe, is_fixed, new_exception, refuse, trusted
@@ -36,8 +36,7 @@ def namespace(ev: E, v: Obj | Tensor) -> Dict | None:
             v.attributes = Dict()
         if v.attributes is not None and isinstance(v, Obj):
             v.attributes.owner = v
-    found: Dict | None = v.attributes
-    return found
+    return v.attributes
 
 
 def class_attribute(ev: E, v: Value, cls: type, name: str) -> tuple[Any, Any]:
@@ -72,9 +71,9 @@ def getattr_(ev: E, v: Value, name: str) -> Value:
 
     if isinstance(v, Tensor):
         return torch_calls.tensor_attribute(ev, v, name)
-    if isinstance(v, Super):
-        return super_attribute(ev, v, name)
-    if isinstance(v, Method) and type_lookup(MethodType, name) is MISSING:
+    if v.cls is super:
+        return super_attribute(ev, v, name) if isinstance(v, Super) else refuse("a kept super()")
+    if isinstance(v, Method) and type_lookup(v.cls, name) is MISSING:
         return getattr_(ev, v.function, name)
     if isinstance(v.real, ModuleType):
         return module_attribute(ev, v, name)
@@ -101,12 +100,19 @@ def getattr_(ev: E, v: Value, name: str) -> Value:
 def overridden(ev: E, v: Value, method: str, *args: Value) -> Value | None:
     """What a class that has the method in Python answers; None where it is C's own."""
     raw, _ = class_attribute(ev, v, v.cls, method)
+    known = isinstance(v, Method) or generic(getattr(raw, "__objclass__", object))
+    if method == "__getattribute__" and not known:
+        refuse(f"an attribute of {describe(v)}, which C looks up in a way of its own")
     return model.call_special(ev, v, method, *args) if isinstance(raw, FunctionType) else None
 
 
 def generic_attribute(ev: E, v: Value, name: str) -> Value:
     """object.__getattribute__"""
     raw, source = class_attribute(ev, v, v.cls, name)
+    if source is not None and not trusted(type(raw).__module__):
+        for method in ("__get__", "__set__", "__delete__"):  # what makes a descriptor of it
+            found, at = class_attribute(ev, ev.wrap(raw, source), type(raw), method)
+            found is MISSING or ev.wrap(found, at)
     first = is_data_descriptor(raw) and hasattr(type(raw), "__get__")
     if isinstance(v.real, Enum) and not first and name in vars(v.real):
         source = sources.Item(sources.OwnDict(sources.Const(v.real)), name)
@@ -150,7 +156,8 @@ def bind(ev: E, raw: Any, source: Any, v: Value | None, owner: Value, name: str)
     getter = type_lookup(kind, "__get__")
     if getter is MISSING:
         return ev.wrap(raw, source)
-    if v is not None and kind in (FunctionType, LRU_CACHE, *METHOD_DESCRIPTORS):
+    # None: __get__(None, ...) binds nothing
+    if v and v.real is not None and kind in (FunctionType, LRU_CACHE, *METHOD_DESCRIPTORS):
         return Method(ev.wrap(raw, source), v)
     if v is not None and kind is property and raw.fget is not None:
         return model.call(ev, ev.wrap(raw.fget, field(source, "fget")), [v], {})
@@ -180,7 +187,7 @@ def c_attribute(ev: E, v: Obj, name: str) -> Value:
         return cast(Value, getattr(v, known))
     if isinstance(v, Function) and name == "__closure__":
         return Tuple(v.closure) if v.closure else NONE
-    if isinstance(v, Method) and name == "__doc__":
+    if isinstance(v, Method) and name in ("__doc__", "__name__", "__qualname__"):
         return getattr_(ev, v.function, name)
     if isinstance(v, Cell):
         return v.get(ev) or refuse("an empty cell")
@@ -192,7 +199,10 @@ def c_attribute(ev: E, v: Obj, name: str) -> Value:
     if isinstance(v.real, BaseException):
         refuse("attributes of an exception from outside")
     if v.real is not ABSENT:
-        real = model.attempt(ev, object.__getattribute__, v.real, name)
+        try:
+            real = model.attempt(ev, object.__getattribute__, v.real, name)
+        except Raised:  # of which no guard would tell
+            refuse(f"an empty slot {name} of an object from outside")
         user = isinstance(type_lookup(v.cls, name), MemberDescriptorType)
         source = v.source and (sources.Slot if user else sources.Field)(v.source, name)
         v.fields[name] = ev.wrap(real, source)
@@ -221,8 +231,7 @@ def from_code(f: Function) -> FunctionType:
 
 
 # C-level fields that a value keeps under a name of its own.
-KEPT: dict[tuple[type, str], str] = {}
-KEPT |= {(Function, f"__{name}__"): name for name in ("defaults", "kwdefaults", "globals")}
+KEPT: Any = {(Function, f"__{name}__"): name for name in ("defaults", "kwdefaults", "globals")}
 KEPT |= {(Method, "__func__"): "function", (Method, "__self__"): "self_value"}
 
 

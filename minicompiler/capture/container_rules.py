@@ -60,7 +60,7 @@ def _list_init(ev: E, self: List, items: Value | None = None, maxlen: Value = NO
 
 @rule(set.__init__)
 def _set_init(ev: E, self: Set, *items: Value) -> None:
-    self.change(ev, set.clear, {})
+    RULES[set.clear](ev, self)
     new = [v if isinstance(v, MANY) else Tuple(model.unpack(ev, v)) for v in items]
     RULES[set.update](ev, self, *new)
 
@@ -297,6 +297,7 @@ rule(KEYS.__contains__)(lambda ev, self, key: _dict_contains(ev, self.of, key))
 COMPARING = [f"__{name}__" for name, _ in model.COMPARE.values()]
 MANY = (Set, Dict, Sequence, View, Const)
 ONE_KEY = ("add", "discard", "remove", "__contains__")
+ONE_BY_ONE = {"update": "add", "difference_update": "discard", "__isub__": "discard"}
 READING_SETS = """__len__ __contains__ copy isdisjoint issubset issuperset union intersection
 difference symmetric_difference __or__ __and__ __sub__ __xor__ __eq__ __ne__ __lt__ __le__ __gt__
 __ge__ __ror__ __rand__ __rsub__ __rxor__"""
@@ -333,6 +334,13 @@ def _set_rule(name: str, writes: bool, ev: E, self: Any, *args: Value) -> Any:
         ev.throw(KeyError, args[0])
     if name == "pop":
         self.ordered()
+    if writes and not self.is_new:  # its order tells how it came about
+        step = ONE_BY_ONE.get(name, name)
+        in_bulk = name == "update" and not all(isinstance(v, Sequence) for v in args)
+        if in_bulk or step not in (*ONE_KEY, "clear"):
+            refuse("changes a set from outside all at once", "add to it one by one")
+        each = list(args) if name in ONE_KEY else [v for t in tables for v in t.values()]
+        self.steps += [(step, [v]) for v in each] if step != "clear" else [(step, [])]
     act: Callable[[Any], Any] = lambda keys: model.attempt(ev, getattr(keys, name), *given)
     found = self.change(ev, act, known) if writes else act(in_order(self, own))
     if not isinstance(found, set | frozenset):

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from types import CodeType, MappingProxyType
 from typing import Any
-from weakref import ref
 
 import torch
 from torch import fx
@@ -106,7 +105,7 @@ def convert(
             return all_in_python(ev, code)
         if not {"locals", "vars", "dir", "eval", "exec"}.isdisjoint(code.co_names):
             return Skip(f"{why.reason}; the frame looks at its own variables")
-        step = break_step(frame, at)
+        step = at and break_step(frame, at)
         again = break_at is not None and step >= break_at
         if step == 0 or again or not beyond_head(frame, step):
             return skip(why.reason, guards, frame)
@@ -131,8 +130,7 @@ def outermost(ev: Evaluation, code: CodeType, args: tuple[Any, ...]) -> Frame:
 
 def break_step(frame: Frame, at: int) -> int:
     """Where to break for the sake of step `at`: inside a loop, where the loop is first entered."""
-    index = frame.steps[at] if at < len(frame.steps) else frame.inst.index
-    loop = loop_around(frame, index)
+    loop = loop_around(frame, frame.steps[at] if at < len(frame.steps) else frame.inst.index)
     if loop is None or loop.start not in frame.steps:
         return at
     return frame.steps.index(loop.start)
@@ -165,11 +163,9 @@ def finish(
     record = report.current()
     code = frame.code.code
     careful = [g for g in ev.generators if not g.finished and g.frame.cleans_up]
-    left = [(ref(g), g.born, g in frame.stack) for g in careful if g.started or g in frame.stack]
-    careful = ev.generators = []
-    if left:  # one that is gone, or soon will be, would live on behind a break
-        step = min(0 if soon or not of() else born for of, born, soon in left)
-        raise Unbuildable(step, "a generator may be left inside of `try` or `with`")
+    if any(g.started or g in frame.stack for g in careful):  # behind a break it would live on
+        raise Unbuildable(0, "a generator may be left inside of `try` or `with`")
+    ev.generators = []
     worth = ev.graph.operations or config.keep_empty_graphs
     text = Text(ev, vector_of(code))
     for call, answer in ev.cached:
@@ -362,7 +358,6 @@ def leave_ambient(ev: Evaluation) -> None:
 
 def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     """Effects, then the landing with the stack and the live locals."""
-    inst = frame.code.instructions[frame.index]
     handled = ev.handled or next((v.previous for v in frame.stack if isinstance(v, Handled)), None)
     if handled is not None:
         step = handled.raised[0] if handled.raised else 0
@@ -374,8 +369,7 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     if any(i.argval in live[i.index + 1] for i in deleted) or live[frame.index] & unbound(frame):
         # behind the break they lie in a closure: reading them would raise another exception
         raise Unbuildable(0, "a graph break while a variable shared by a closure is unbound")
-    layout = tuple(v is not NULL for v in frame.stack)
-    entry = entered(frame, inst.index, layout)
+    entry = entered(frame, frame.index, tuple(v is not NULL for v in frame.stack))
     landing = enter(entry, exits(frame, entry), ev.f_globals)
     stack = [text.value(v) for v in frame.stack if v is not NULL]
     passed = [text.value(frame.locals[n]) for n in entry.live]

@@ -14,6 +14,7 @@ from torch import fx
 from torch.utils.checkpoint import checkpoint
 
 from . import data_model as model, frame_hook, polyfills
+from ..symbolic.fake import storage
 from .graph import as_module, version
 from .calls import rule
 from .values import E, FALSE, NONE, TRUE, Tensor, Tuple, Value, const_bool, refuse
@@ -28,6 +29,8 @@ def with_gradients(ev: E, cls: Value, args: tuple[Value, ...]) -> Value:
     out, *parts = model.unpack(ev, found)
     tangents, grads, constant = (model.unpack(ev, part) for part in parts)
     outs = [out] if isinstance(out, Tensor) else model.unpack(ev, out)
+    if {storage(t.fake) for t in given} & {storage(_node(t).meta["val"]) for t in outs}:
+        refuse(f"the autograd.Function {cls.real.__name__} returns an input, or a view of it")
     method = cls.real.backward  # which runs later, and reads then what is there
     outside = map(method.__globals__.get, method.__code__.co_names)
     if any(isinstance(v, list | dict | set) for v in outside):
@@ -119,20 +122,19 @@ def _cut(nodes: list[fx.Node], inputs: list[fx.Node], outputs: list[Any]) -> fx.
 def _applied(
     name: str, first: fx.GraphModule, second: fx.GraphModule, count: int, constant: list[int]
 ) -> Any:
-    class Captured(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, *inputs: Any) -> Any:
-            made = first.forward(*inputs)
-            ctx.save_for_backward(*made[count:])
-            ctx.mark_non_differentiable(*(made[k] for k in constant))
-            return made[:count]
+    def forward(ctx: Any, *inputs: Any) -> Any:
+        made = first.forward(*inputs)
+        ctx.save_for_backward(*made[count:])
+        ctx.mark_non_differentiable(*(made[k] for k in constant))
+        return made[:count]
 
-        @staticmethod
-        def backward(ctx: Any, *grads: Any) -> Any:
-            return second.forward(*ctx.saved_tensors, *grads)
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return second.forward(*ctx.saved_tensors, *grads)
 
     def apply(*inputs: Any) -> Any:
-        return Captured.apply(*inputs)  # type: ignore[no-untyped-call]
+        return captured.apply(*inputs)
 
-    Captured.__name__ = apply.__name__ = name
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    captured: Any = type(name, (torch.autograd.Function,), methods)
+    apply.__name__ = name
     return apply

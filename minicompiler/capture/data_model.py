@@ -412,8 +412,7 @@ def mapping_items(ev: E, v: Value, plain: Any = dict.__iter__) -> list[tuple[Val
         return list(zip(v.keys(ev), v.values(ev)))
     if ways[1] is MISSING:
         refuse(f"takes {describe(v)} for a mapping")
-    keys = unpack(ev, call_method(ev, v, "keys"))
-    return [(k, getitem(ev, v, k)) for k in keys]
+    return [(k, getitem(ev, v, k)) for k in unpack(ev, call_method(ev, v, "keys"))]
 
 
 # ---------------------------------------------------------------- text, classes, imports
@@ -457,12 +456,14 @@ def is_instance(ev: E, v: Value, classes: Value) -> bool:
     if not isinstance(cls, type) or type(cls) is LEGACY_TENSOR:
         refuse(f"isinstance with {describe(classes)}", "for a tensor compare dtype and device")
     of_abstract(ev, cls)
-    if isinstance(v, Tensor):
-        return isinstance(v.fake.meta if v.real is ABSENT else v.real, cls)
+    if v.cls is cls:
+        return True  # C asks nothing else
     custom = type_lookup(type(cls), "__instancecheck__")
     users = type(cls).__module__.partition(".")[0] not in ("abc", "typing", "torch")
     if isinstance(custom, FunctionType) and users:
         return truth(ev, call_real(ev, custom, classes, v))
+    if isinstance(v, Tensor):
+        return isinstance(v.fake.meta if v.real is ABSENT else v.real, cls)
     asked = attributes.overridden(ev, v, "__getattribute__", Const("__class__"))
     if asked is not None and not issubclass(v.cls, cls):
         return isinstance(asked.real, type) and issubclass(asked.real, cls)

@@ -142,8 +142,7 @@ class Code:
     def live(self) -> list[frozenset[str]]:
         """Names of the function's own that may be read at or after each instruction."""
         none = frozenset[str]()
-        n = len(self.instructions)
-        live, before = [none] * (n + 1), [none]
+        live, before = [none] * (len(self.instructions) + 1), [none]
         while live != before:
             before = list(live)
             for i, inst in reversed(list(enumerate(self.instructions))):

@@ -314,12 +314,12 @@ def replay(t: Text, of: Obj | Call) -> None:
     if isinstance(of, Cell):
         content = f"{name}.cell_contents"
         t.after.append(f"{content} = {t.value(of.content)}" if of.content else f"del {content}")
-    elif isinstance(of, List | Set) and of.changed:
-        items = t.items(of.items.values() if isinstance(of, Set) else of.held)
-        base = builtin_of(of.cls)
-        fill = f"{t.const(base)}.{'update' if base is set else 'extend'}({name}, ({items}))"
-        known = not isinstance(of, List) or of.unread is None
-        t.after += [f"{t.const(base)}.clear({name})"] * known + [fill]
+    elif isinstance(of, Set):
+        t.after += [f"{t.const(set)}.{step}({t.items([of, *on])})" for step, on in of.steps]
+    elif isinstance(of, List) and of.changed:
+        base = t.const(builtin_of(of.cls))
+        t.after += [f"{base}.clear({name})"] * (of.unread is None)
+        t.after.append(f"{base}.extend({name}, ({t.items(of.held)}))")
     t.after += [set_slot(t, name, field, of.fields[field]) for field in of.written]
 
 

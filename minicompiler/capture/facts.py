@@ -75,9 +75,7 @@ def signature(value: Any) -> Any:
     """Hashable; equal for two values exactly if no program can tell them apart as constants: types
     are exact, floats equal by bits (0.0 and -0.0 differ), other objects by identity."""
     cls = type(value)
-    if cls is float:
-        return cls, struct.pack("<d", value)
-    if cls is complex:
+    if cls in (float, complex):
         return cls, struct.pack("<dd", value.real, value.imag)
     if cls in (tuple, list, torch.Size):
         return cls, tuple(map(signature, value))

@@ -104,11 +104,9 @@ class Frame:
 
         ev = self.ev
         ev.frames.append(self)
-
-        instructions = self.code.instructions
         try:
             while True:
-                inst = self.inst = instructions[self.index]
+                inst = self.inst = self.code.instructions[self.index]
                 if self.outermost:
                     if ev.step == ev.break_at:
                         raise BreakHere

@@ -38,6 +38,7 @@ MISSING: Any = getattr(_c, "MISSING", None)  # what type_lookup returns when no 
 graph: Any = getattr(_c, "graph", None)  # a function called, and all that it calls, with no hook
 own_dict: Any = getattr(_c, "own_dict", None)
 type_lookup: Any = getattr(_c, "type_lookup", None)
+generic: Any = getattr(_c, "generic", None)
 c_name: Any = getattr(_c, "c_name", None)
 Walk: Any = getattr(_c, "Walk", None)
 # (name, what is there now) for all that `trust` was told and that differ

@@ -9,6 +9,7 @@ tensors in order of first use. Invariant: every node's meta has "val" (a fake or
 
 import linecache
 import operator
+import re
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
@@ -87,7 +88,8 @@ class CapturedGraph:
                 raise Unbuildable(made.born, "writes through .data")
         if not keep and not tensors(out) and out is not None:
             return ev.wrap(out, None)
-        target = torch.pow if target is operator.pow else target  # torch.fx prints -1 ** x bare
+        if target is operator.pow and not isinstance(fx_args[0], fx.Node):
+            target = torch.pow  # torch.fx prints -1 ** x without parentheses
         kind = "call_method" if isinstance(target, str) else "call_function"
         node = self.graph.create_node(kind, target, fx_args, fx_kwargs)
         node.meta.update(val=out, stack=ev.where())
@@ -156,6 +158,8 @@ def plain(value: Any) -> Any:
     """Numbers of numpy as torch's operators take them; some they read in ways of their own."""
     if isinstance(value, NUMBERS) and value.dtype.char not in "bhilqBHIefd":
         refuse(f"{type(value).__name__} of numpy as an argument of a tensor operation")
+    if type(value) is complex and re.search("-0[-+j]|inf|nan", repr(value)):
+        refuse("a complex number that is not read as it is printed")
     return value.item() if isinstance(value, NUMBERS) else value
 
 

@@ -477,6 +477,7 @@ def RAISE_VARARGS(f: Frame, inst: Instruction) -> None:
         raise Raised(f.ev, f.ev.handled or refuse("raises again what its caller may be handling"))
     exception = model.exception(f.ev, f.pop())
     if cause is not None:
+        exception.is_new or refuse("gives a cause to an exception from outside")
         exception.fields["__cause__"] = cause if cause is NONE else model.exception(f.ev, cause)
         exception.fields["__suppress_context__"] = TRUE
     raise Raised(f.ev, exception)

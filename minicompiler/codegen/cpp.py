@@ -206,8 +206,7 @@ class CppWriter(Writer):
             self.line(f"{TYPES[node.layout.dtype]} {names[name]}[{count}][{columns}];")
         with self.block(self.parallel(1), loop_text("piece", "0", str(count))):
             for name in sums:
-                each_column = loop_text("k", "0", str(columns))
-                self.line(f"{each_column} {names[name]}[piece][k] = 0;")
+                self.line(f"{loop_text('k', '0', str(columns))} {names[name]}[piece][k] = 0;")
                 self.columns[name] = f"{names[name]}[piece]"
             stop = f"piece * {each} + {each}"
             stop = stop if size % count == 0 else smaller(stop, size)
@@ -404,12 +403,10 @@ class CppWriter(Writer):
 
     def store(self, node: Computed, value: Value, place: Expr, sign: str = "=") -> None:
         self.values[node.name] = value
-        name, kernel = node.name, self.kernel
-        if kept := self.kept(name):
+        if kept := self.kept(node.name):
             self.line(f"{kept} = {value.text};")
-        if name in kernel.internal:
-            return
-        self.line(f"{self.pointer(name)}[{self.text(place)}] {sign} {value.text};")
+        if node.name not in self.kernel.internal:
+            self.line(f"{self.pointer(node.name)}[{self.text(place)}] {sign} {value.text};")
 
     def kept(self, name: str) -> str:
         """The element, at this point, of the array that has `name` for a later loop; "": none."""

@@ -333,6 +333,5 @@ class TritonWriter(Writer):
         if name not in OPS or any(v.dtype not in TYPES for v in operands):
             raise Unsupported(f"Triton for the op {name} of {last}")
         texts = [v.text for v in operands]
-        bits = f"tl.int{8 * last.itemsize}"
-        text = OPS[name].format(*texts, all=", ".join(texts), bits=bits)
+        text = OPS[name].format(*texts, all=", ".join(texts), bits=f"tl.int{8 * last.itemsize}")
         return self.let(text, result_dtype(name, *(v.dtype for v in operands)))

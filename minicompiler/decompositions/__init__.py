@@ -7,9 +7,8 @@ Invariant:  every value keeps its dtype, size and strides, and its number up to 
             rounds.
 """
 
-from . import activations, from_torch, losses, normalization, tensors, windows  # fill the table
+from . import activations, from_torch, losses, normalization, tensors, windows  # noqa: F401
 from .retrace import decompose
 from .table import RULES
 
 __all__ = ["RULES", "decompose"]
-__all__ += ["activations", "from_torch", "losses", "normalization", "tensors", "windows"]

@@ -55,8 +55,7 @@ def _var_mean(x, dim=None, *, correction=None, keepdim=False):
     dims = sorted(d % max(x.ndim, 1) for d in dim or range(max(x.ndim, 1)))
     if x.is_complex() or count(x, dims) == 0:
         return NotImplemented
-    flat = x.reshape(1) if x.ndim == 0 else x
-    centred, _, average = _moments(flat, dims)
+    centred, _, average = _moments(x.reshape(1) if x.ndim == 0 else x, dims)
     # again: the mean was rounded, by as much as the deviations are where it is large
     _, var, off = _moments(centred, dims, 1 if correction is None else correction)
     shape = [1 if i in dims else s for i, s in enumerate(x.shape) if keepdim or i not in dims]

@@ -64,8 +64,7 @@ def _repeat(x, repeats):
 
 def _pixel_shuffle(x, r):
     *batch, c, h, w = x.shape
-    n = math.prod(batch)
-    x = x.reshape([n, c // (r * r), r, r, h, w]).permute([0, 1, 4, 2, 5, 3])
+    x = x.reshape([math.prod(batch), c // (r * r), r, r, h, w]).permute([0, 1, 4, 2, 5, 3])
     return x.reshape([*batch, c // (r * r), h * r, w * r])
 
 

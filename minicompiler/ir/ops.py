@@ -133,13 +133,18 @@ current = _handler.get  # the handler in force; None outside of any `handling`
 
 
 @contextlib.contextmanager
-def handling(handler: Any) -> Iterator[Any]:
-    """Within the block, in this thread, ops go to `handler`."""
-    token = _handler.set(handler)
+def during(variable: ContextVar[Any], value: Any) -> Iterator[Any]:
+    """Within the block, in this thread, the variable has this value."""
+    token = variable.set(value)
     try:
-        yield handler
+        yield value
     finally:
-        _handler.reset(token)
+        variable.reset(token)
+
+
+def handling(handler: Any) -> contextlib.AbstractContextManager[Any]:
+    """Within the block, in this thread, ops go to `handler`."""
+    return during(_handler, handler)
 
 
 def call(name: str, *args: Any) -> Any:

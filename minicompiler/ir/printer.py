@@ -94,12 +94,11 @@ def computed_lines(op: ir.Computed) -> list[str]:
     lines = [f"{op.name} = " + (op.into or f"empty({op.layout})")]
     with handling(printer):
         value, place = visit(op, index, folded_index)
-    body, sign = printer.lines, "="
+    body = printer.lines
     if isinstance(op.loop, ir.Reduction):
         body.append(f"result = {op.loop.kind}(result, {value})")
         body, value = nested(folded_index, op.loop.folded, body), "result"
-    if isinstance(op.loop, ir.Scatter) and op.loop.mode == "add":
-        sign = "+="
+    sign = "+=" if isinstance(op.loop, ir.Scatter) and op.loop.mode == "add" else "="
     body.append(f"{op.name}[{printer.index(place)}] {sign} {value}")
     return lines + nested(index, op.loop.ranges, body)
 

@@ -52,8 +52,7 @@ class Storage:
     numel: int
 
     def take(self, inputs: Sequence[Any]) -> Any:
-        x: Tensor = inputs[self.index].detach()
-        return x.as_strided((self.numel,), (1,), 0)
+        return inputs[self.index].detach().as_strided((self.numel,), (1,), 0)
 
 
 Argument: TypeAlias = Input | Storage

@@ -71,8 +71,7 @@ def random(size: Any, seeds: Lazy, k: int, kind: str, *, dtype: torch.dtype, **_
 
     def inner(index: Index) -> Value:
         position = ops.index_expr(row_major(index, out.size), torch.int64)
-        value = ops.random(kind, load((as_expr(k),)), position)
-        return cast(value, drawn, dtype)
+        return cast(ops.random(kind, load((as_expr(k),)), position), drawn, dtype)
 
     return made(inner, seeds, weight=20)
 

@@ -6,7 +6,7 @@ the plan can reuse that memory.
 
 import functools
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch._ops import OpOverload
@@ -68,8 +68,7 @@ def copying(target: OpOverload) -> OpOverload:
     copies = getattr(torch.ops.aten, f"{schema.name.removeprefix('aten::')}_copy", None)
     if schema.is_mutable or copies is None or target._overloadname not in copies.overloads():
         raise Unsupported(f"{target} writes to or returns a view of its argument")
-    found: OpOverload = getattr(copies, target._overloadname)
-    return found
+    return cast(OpOverload, getattr(copies, target._overloadname))
 
 
 def call(target: OpOverload, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -65,13 +65,12 @@ def position(x: Lazy, size: Expr, wrap: bool) -> Position:
         found: Expr = place
         return lambda index: found.subs(dict(zip(symbols, index)))
 
-    def at(index: Index) -> Expr:
+    def at(index: Index) -> Any:
         value = cast(load(index), x.dtype, torch.int64)
         if wrap:
             negative = ops.lt(value, number(0, torch.int64))
             value = ops.where(negative, ops.add(value, number(size, torch.int64)), value)
-        place: Expr = ops.indirect(value, size, True)
-        return place
+        return ops.indirect(value, size, True)
 
     return at
 
@@ -162,8 +161,7 @@ def scattered(
         inputs.append(value)
     base = each(lambda v: cast(v, x.dtype, dtype), x, like=replace(out, dtype=dtype))
     older = building().realise(base.box)
-    loop = Scatter(ranges, target, inner, mode)
-    base.box.ref = written(loop, older.layout, older, inputs)
+    base.box.ref = written(Scatter(ranges, target, inner, mode), older.layout, older, inputs)
     return base if dtype == out.dtype else each(lambda v: cast(v, dtype, out.dtype), base)
 
 

@@ -8,8 +8,8 @@ A reader takes `loader()` when it is made and keeps it: what is realised later d
 bodies that exist, whose operations may come earlier in the program.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -185,13 +185,8 @@ class Building:
 _building: ContextVar[Building] = ContextVar("minicompiler_building")
 
 
-@contextlib.contextmanager
-def building_program(name: str) -> Iterator[Building]:
-    token = _building.set(Building(name))
-    try:
-        yield _building.get()
-    finally:
-        _building.reset(token)
+def building_program(name: str) -> AbstractContextManager[Building]:
+    return ops.during(_building, Building(name))
 
 
 def building() -> Building:

@@ -190,8 +190,7 @@ def _written_in_turn(parts: Sequence[Lazy], at: int, starts: Sequence[Expr]) -> 
         load, dtype = x.loader(), x.dtype
         target = lambda i, start=start: (*i[:at], i[at] + start, *i[at + 1 :])
         inner = lambda i, load=load, dtype=dtype: cast(load(i), dtype, out.dtype)
-        loop = Scatter(x.size, target, inner)
-        ref = written(loop, out.layout, ref, [x])
+        ref = written(Scatter(x.size, target, inner), out.layout, ref, [x])
     assert ref is not None
     return in_memory(ref)
 

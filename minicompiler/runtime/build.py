@@ -89,7 +89,6 @@ def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
             errors="replace",
             timeout=COMPILE_SECONDS,
             env={**os.environ, "LC_ALL": "C"},
-            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(command, 1, str(error))

@@ -31,12 +31,10 @@ class Launcher:
         """
         grid, compiled = self.launch(*args)
         about = compiled.metadata
-        if about.num_ctas != 1 or getattr(about, "launch_cooperative_grid", False):
+        more = ("launch_cooperative_grid", "global_scratch_size", "profile_scratch_size")
+        if about.num_ctas != 1 or any(getattr(about, name, 0) for name in more):
             return None
-        if getattr(about, "global_scratch_size", 0) or getattr(about, "profile_scratch_size", 0):
-            return None
-        blocks = [*grid, 1, 1][:3]
-        return [compiled.function, blocks, THREADS * about.num_warps, about.shared]
+        return [compiled.function, [*grid, 1, 1][:3], THREADS * about.num_warps, about.shared]
 
 
 def load(source: KernelSource) -> Launcher:

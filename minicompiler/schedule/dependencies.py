@@ -75,8 +75,7 @@ def _computed(operation: Computed, layouts: dict[str, Layout], commits: bool) ->
     where = None if isinstance(loop, Scatter) else simplify(place, limits)
     into = () if operation.into is None else (operation.into,)
     writes: Places = {name: {where} for name in (operation.name, *into)}
-    checks, cost = recorder.checks, recorder.cost
-    return Node(operation, reads, writes, into, False, checks, commits, cost)
+    return Node(operation, reads, writes, into, False, recorder.checks, commits, recorder.cost)
 
 
 def _extern(operation: Extern) -> Node:

@@ -23,8 +23,7 @@ def filled(operation: Computed) -> Operation:
         target, where = torch.ops.aten.empty_strided.default, (layout.size, layout.stride)
         return Extern((operation.name,), (layout,), target, where, layout.options)
     if isinstance(loop, Reduction):
-        value = NEUTRAL[loop.kind]
-        inner = lambda index: ops.constant(value, layout.dtype)
+        inner = lambda index: ops.constant(NEUTRAL[loop.kind], layout.dtype)
     else:  # a scatter of nothing
         inner = lambda index: ops.load(operation.into, layout.index(index))
     return replace(operation, loop=Pointwise(layout.size, inner))

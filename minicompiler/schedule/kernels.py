@@ -115,11 +115,9 @@ def _rewritten(node: Node, space: Space) -> Computed:
         values = dict(zip((*x, *y), (i for index in new for i in index)))
         return [tuple(e.subs(values) for e in places) for places in old[: len(new)]]
 
-    body = loop.inner
-    fields: dict[str, Any] = {"ranges": ranges, "inner": lambda *new: body(*at(*new))}
+    fields: dict[str, Any] = {"ranges": ranges, "inner": lambda *new: loop.inner(*at(*new))}
     if isinstance(loop, Scatter):
-        target = loop.target
-        fields["target"] = lambda new: target(*at(new))
+        fields["target"] = lambda new: loop.target(*at(new))
         return replace(operation, loop=replace(loop, **fields))
     if isinstance(loop, Reduction):
         fields["folded"] = folded

@@ -78,8 +78,7 @@ def refined(a: Sizes, b: Sizes) -> Sizes | None:
 @functools.lru_cache(1 << 12)
 def _renamed(symbols: Index, sizes: Sizes, new: Index, pieces: Sizes) -> Renaming:
     """Each of `symbols`, an index into `sizes`, by the new ones, an index into their `pieces`."""
-    place = row_major(new, pieces)
-    return dict(zip(symbols, unflattened(place, sizes, within(new, pieces))))
+    return dict(zip(symbols, unflattened(row_major(new, pieces), sizes, within(new, pieces))))
 
 
 @dataclass(frozen=True, slots=True)

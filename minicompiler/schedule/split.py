@@ -63,8 +63,7 @@ def _split(operation: Operation) -> list[Operation]:
 
         if length % parts == 0:
             return body()
-        position = ops.index_expr(place, torch.int64)
-        within = ops.lt(position, ops.constant(length, torch.int64))
+        within = ops.lt(ops.index_expr(place, torch.int64), ops.constant(length, torch.int64))
         return ops.masked(within, body, nodes.NEUTRAL[loop.kind], layout.dtype)
 
     def whole(index: Index, inside: Index) -> Value:

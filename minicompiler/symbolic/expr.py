@@ -87,8 +87,7 @@ class Expr:
 
     def subs(self, replace: Mapping["Expr", ExprLike]) -> "Expr":
         """With symbols (or whole subexpressions) replaced; canonical again."""
-        table = {k: as_expr(v) for k, v in replace.items()}
-        return rebuild(self, table.get)
+        return rebuild(self, {k: as_expr(v) for k, v in replace.items()}.get)
 
     def evaluate(self, values: Mapping[Any, int]) -> int:
         """The value under `values`, keyed by Symbol or by name."""
@@ -353,8 +352,7 @@ def _common(a: Expr, b: Expr) -> Expr:
     for atom in split(b)[0] if type(b) is not Add else ():
         if all(_without(m, (*shared, atom)) is not None for m in terms):
             shared = (*shared, atom)
-    coefficients = [*polynomial(a).values(), *polynomial(b).values()]
-    return _term(shared, math.gcd(*coefficients))
+    return _term(shared, math.gcd(*polynomial(a).values(), *polynomial(b).values()))
 
 
 @_cached

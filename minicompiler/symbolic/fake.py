@@ -8,6 +8,7 @@ Shapes come from ATen itself wherever it can compute them without data (kernels.
 the operators where it cannot.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -135,8 +136,7 @@ class FakeMode(Mode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func in LOOKS:
-            seen = aten.alias.default(args[0].meta)
-            look_as(args[0], func(seen, *args[1:]))
+            look_as(args[0], func(aten.alias.default(args[0].meta), *args[1:]))
             return args[0]
         how = kernels.plan(func)
         if how.decomposes:  # inference_mode brings composites down whole
@@ -154,6 +154,7 @@ class FakeMode(Mode):  # type: ignore[no-untyped-call]
         written = how.written(args, kwargs)
         if any(_clashes(w, fakes, len(written) > 1) for w in written):
             raise Unsupported(f"{func} reads memory that it writes to", "clone() what it reads")
+        _ask_eager(func, args, kwargs, fakes)
         device = _result_device(func, fakes, kwargs)
         metas, named = substitute((args, kwargs), Fake, lambda fake: fake.meta)
         inner = {k: v for k, v in named.items() if k != "generator"}
@@ -171,6 +172,25 @@ class FakeMode(Mode):  # type: ignore[no-untyped-call]
         if not isinstance(outs, int | float | bool):
             self.record(func, args, kwargs, outs)
         return outs
+
+
+DTYPES = re.compile("not implemented for|support|dtype|oolean|scalar type|loating|overflow")
+
+
+def _ask_eager(func: OpOverload, args: Any, kwargs: Any, fakes: list[Fake]) -> None:
+    """Raise what eager raises for dtypes without fractions, as its kernels alone know them."""
+    masked = func in (aten.where.self, aten.masked_fill.Scalar, aten.masked_fill.Tensor)
+    draws = torch.Tag.nondeterministic_seeded in func.tags or func.namespace != "aten"
+    known = draws or any(f.is_floating_point() and not masked for f in fakes)
+    if known or any(f.device != CPU or f.numel() > 100_000 for f in fakes):
+        return
+    real = substitute((args, kwargs), Fake, lambda f: torch.zeros(f.shape, dtype=f.dtype))
+    try:
+        with torch.utils._python_dispatch._disable_current_modes():
+            func(*real[0], **real[1])
+    except RuntimeError as error:
+        if DTYPES.search(str(error)):
+            raise
 
 
 def look_as(x: Fake, meta: torch.Tensor) -> None:

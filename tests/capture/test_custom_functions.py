@@ -143,7 +143,7 @@ PROGRAMS = {
     "masked, one twice": (lambda x, y: Masked.apply(x, x), True),
     "masked, one constant": (lambda x, y: Masked.apply(x, y.detach()), True),
     "rounded": (lambda x, y: Rounded.apply(x * 3) * y, True),
-    "reversed": (lambda x, y: Reversed.apply(x) * y, True),
+    "reversed": (lambda x, y: Reversed.apply(x) * y, False),  # returns its input
     "nested": (lambda x, y: Outer.apply(x) + y, True),
     "in a loop": (lambda x, y: [Power.apply(x, k) for k in (2, 3)], True),
     "noted": (lambda x, y: Noted.apply(x + y), False),

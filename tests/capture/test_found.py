@@ -19,6 +19,7 @@ import sys
 import threading
 import traceback
 import types
+import weakref
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -2986,3 +2987,187 @@ def test_a_set_is_printed_as_it_was(wrap, capsys):
     for g in (f, minicompiler.compile(f, backend="eager")):
         g(torch.ones(1))
         assert "{1, 2}" in (text := capsys.readouterr().out) and "{1, 2, 3}" in text
+
+
+class Plain:
+    v = 1
+
+    def up(self):
+        return super()
+
+
+ODD = [Plain().up(), weakref.proxy(Plain), list[int], int | str, None, [1].append, ValueError(2)]
+
+
+@pytest.mark.parametrize("of", ODD, ids=[type(of).__name__ for of in ODD])
+@pytest.mark.parametrize(
+    "name", "v __origin__ append __init__ __module__ __self__ __name__".split()
+)
+def test_attributes_of_what_c_looks_up_in_its_own_way(of, name):
+    def f(x, of):
+        return x + 1, getattr(of, name, "none"), hasattr(of, name)
+
+    found = minicompiler.compile(f, backend="eager")(torch.ones(1), of)
+    assert repr(found) == repr(f(torch.ones(1), of))
+
+
+def test_a_super_that_is_kept():
+    class Kept(set):
+        def __init__(self, items, more=None):
+            parent = super()
+            torch._dynamo.graph_break()
+            parent.__init__(items)
+            self.more = more
+
+    f = lambda x: (x + 1, sorted(Kept([1, 2], more=3)), Kept([1], 4).more)  # noqa: E731
+    assert minicompiler.compile(f, backend="eager")(torch.ones(1))[1:] == ([1, 2], 4)
+
+
+def same_answers(f, *calls):
+    """The same calls, eagerly and compiled, each with fresh arguments."""
+    shown = []
+    for g in (f, minicompiler.compile(f, backend="eager")):
+        shown.append([])
+        for make in calls:
+            try:
+                shown[-1].append(repr(g(*make())))
+            except Exception as error:
+                shown[-1].append(repr(error))
+    assert shown[0] == shown[1]
+
+
+def test_an_empty_slot_of_an_object_from_outside():
+    class Slots:
+        __slots__ = ("a", "b")
+
+    held = [Slots(), Slots()]
+    held[1].b = 3
+    f = lambda x, s: (x * getattr(s, "b", 7), hasattr(s, "b"))  # noqa: E731
+    same_answers(f, *[lambda s=s: (torch.ones(2), s) for s in (held[0], held[1], held[0])])
+
+
+def test_what_isinstance_asks_and_what_not():
+    class Meta(type):
+        def __instancecheck__(cls, of):
+            asked.append(type(of))
+            return isinstance(of, torch.Tensor) and bool(of.sum() > 0)
+
+    class Asked(metaclass=Meta):
+        pass
+
+    asked: Any = []
+    f = lambda x: (x * 2, isinstance(x, Asked), isinstance(Asked(), Asked), len(asked))  # noqa: E731
+    for g in (f, minicompiler.compile(f, backend="eager")):
+        asked.clear()
+        assert [g(sign * torch.ones(2))[1:] for sign in (1, -1, 1)] == [
+            (True, True, 1),
+            (False, True, 2),
+            (True, True, 3),
+        ]
+
+
+@pytest.mark.parametrize("method", ["__set__", "__delete__", "__get__"])
+@pytest.mark.parametrize("first", [False, True])
+def test_a_class_becomes_a_descriptor(method, first):
+    class Maybe:
+        def __get__(self, of, owner):
+            return 1
+
+    class Holder:
+        made = Maybe()
+
+    own = method == "__get__"
+    f = lambda x, a: x * a.made if type(a.made) is int else x  # noqa: E731
+    for g in (f, minicompiler.compile(f, backend="eager")):
+        of, got = Holder(), []
+        of.__dict__["made"] = 7
+        for there in (first, not first, first):
+            if there:
+                setattr(Maybe, method, (lambda *a: 1) if own else lambda *a: None)
+            elif method in vars(Maybe):
+                delattr(Maybe, method)
+            got.append(g(torch.ones(1), of).item())
+        Maybe.__get__ = lambda self, of, owner: 1
+        if g is f:
+            expected = got
+    assert got == expected
+
+
+@pytest.mark.parametrize("number", [complex(0.0, -0.0), complex(-0.0, 1), complex("inf"), 1e-05j])
+def test_complex_numbers_in_graphs(number):
+    same_answers(lambda x: (x * number, torch.full((2,), number)), lambda: (torch.ones(2),))
+
+
+def test_the_order_of_a_set_from_outside():
+    def popped(x, s):
+        s.pop()
+        s.add(40)
+        return list(s), x * 2
+
+    def taken(x, s):
+        s -= {8}
+        s.add(72)
+        s.update([5, 13])
+        return list(s), x * 2
+
+    def again(x, s):
+        s.clear()
+        s.update(s | {16, 8})
+        s.discard(8)
+        s.add(24)
+        return list(s), x * 2
+
+    for f in (popped, taken, again):
+        same_answers(
+            f, lambda: (torch.ones(2), {0, 8, 16}), lambda: (torch.ones(2), {16, 0, 8, 32})
+        )
+
+
+def test_a_cause_given_to_an_exception_from_outside():
+    def f(x):
+        try:
+            raise error from KeyError("k")
+        except ValueError:
+            return x * 2
+
+    error = ValueError("shared")
+    minicompiler.compile(f, backend="eager")(torch.ones(1))
+    assert type(error.__cause__) is KeyError and error.__suppress_context__
+
+
+@pytest.mark.parametrize("view", [False, True])
+@pytest.mark.parametrize("backend", ["eager", "auto"])
+def test_a_function_that_returns_its_input(backend, view):
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.view(2, 1) if view else x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad.view(2) * 5
+
+    x = torch.ones(2, requires_grad=True)
+    y = minicompiler.compile(lambda x: Same.apply(x), backend=backend)(x)
+    assert y.data_ptr() == x.data_ptr() and y._is_view()
+
+
+def test_a_generator_left_in_a_loop_closes_at_once():
+    def f(x):
+        def made():
+            yield 0
+            try:
+                yield 1
+                yield 2
+            except GeneratorExit:
+                pass
+            told.append("closed")
+
+        told.append([e for e, _ in zip(made(), range(2))])
+        return x * 2
+
+    told: Any = []
+    for g in (f, minicompiler.compile(f, backend="eager")):
+        told.clear()
+        g(torch.ones(1))
+        assert told == ["closed", [0, 1]]

@@ -243,6 +243,7 @@ class Set(Obj):
         self.python = base(list(known)) if python is None else python
         self.items = {k: known[k] for k in self.python}
         self.changed = 0
+        self.steps: list[tuple[str, list[Value]]] = []  # how a set from outside was changed
 
     def change(self, ev: E, act: Callable[[set[Any]], Any], more: dict[Any, Value]) -> Any:
         """`act` on the keys; `more` has the values of keys that are new."""

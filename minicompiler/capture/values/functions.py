@@ -21,7 +21,6 @@ class Cell(Obj):
         super().__init__(CellType, real, source)
         self.content: Value | None = None
         self.was_read = real is ABSENT
-        self.changed = False
 
     def get(self, ev: E) -> Value | None:
         if not self.was_read:
@@ -35,7 +34,7 @@ class Cell(Obj):
 
     def set(self, ev: E, value: Value | None) -> None:
         ev.effects.touch(self)
-        self.was_read = self.changed = True
+        self.was_read = True
         self.content = value
 
 
