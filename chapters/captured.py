@@ -36,7 +36,8 @@ def compare(mine, other, calls):
     graph_break_reasons.clear()
     clear_compilation_metrics()
     both = minicompiler.compile(mine, backend="eager"), torch.compile(other, backend=keeping)
-    print(f"{mine.__name__:<14}", *KEYS, "| torch.compile:", *KEYS)
+    name = getattr(mine, "__name__", type(mine).__name__)
+    print(f"{name:<14}", *KEYS, "| torch.compile:", *KEYS)
     for n, call in enumerate(calls, 1):
         if callable(call):
             call()

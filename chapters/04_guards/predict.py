@@ -40,7 +40,9 @@ def another_object():
         return f
 
     x, named = torch.ones(2), SimpleNamespace
-    beside_each(make, (x, named(scale=2.0, n=1)), (x, named(scale=2.0, n=2)), (x, named(scale=3.0, n=2)))
+    beside_each(
+        make, (x, named(scale=2.0, n=1)), (x, named(scale=2.0, n=2)), (x, named(scale=3.0, n=2))
+    )
 
 
 def equal_but_not_the_same():
