@@ -5,6 +5,7 @@ pipes. It runs no graph itself: the parent does, on tensors that this process le
 Everything here is at the learner's mercy, and nothing it says decides.
 """
 
+import importlib
 import json
 import os
 import sys
@@ -74,10 +75,10 @@ class Parent:
         import random
 
         import minicompiler
-        from minicompiler import mine
 
-        (name,) = (p.stem for p in Path(mine.__path__[0]).glob("exercise_*.py"))
-        prop = __import__(f"minicompiler.mine.{name}", fromlist=["check"]).check
+        mine = Path(minicompiler.__file__).parent / "mine"
+        (name,) = (p.stem for p in mine.glob("exercise_*.py"))
+        prop = importlib.import_module(f"minicompiler.mine.{name}").check
         try:
             prop(lambda f: minicompiler.compile(f, backend="eager"), random.Random(seed))
         except AssertionError as error:
@@ -130,10 +131,12 @@ class Reference(str):
 
 
 def qualified(target: Any) -> str:
-    for home in (torch, torch.nn.functional, torch.Tensor):
+    homes: list[Any] = [torch, torch.nn.functional, torch.Tensor]
+    for home in homes:
         if getattr(home, getattr(target, "__name__", ""), None) is target:
             return f"{home.__name__}.{target.__name__}"
-    return f"{target.__module__.lstrip('_')}.{target.__name__}"
+    name: str = target.__name__
+    return f"{target.__module__.lstrip('_')}.{name}"
 
 
 def encode(value: Any) -> Any:

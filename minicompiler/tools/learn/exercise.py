@@ -25,11 +25,14 @@ class Exercise:
     kind = property(lambda self: str(self.about["kind"]))
     symbol = property(lambda self: str(self.about.get("symbol", "")))
     hints = property(lambda self: list(self.about["hints"]))
-    folder = property(lambda self: FOLDER / self.name)
+
+    @property
+    def folder(self) -> Path:
+        return FOLDER / self.name
 
     @property
     def stub(self) -> str:
-        return (self.folder / "stub.py").read_text()
+        return Path(self.folder / "stub.py").read_text()
 
     @property
     def reference(self) -> str:
@@ -39,7 +42,7 @@ class Exercise:
             return own.read_text()
         _, text = source_of(*self.place)
         before, _, _ = self.stub.partition(f"def {self.function}(")
-        return before + text[text.index(f"def {self.function}(") :] + "\n"
+        return f"{before}{text[text.index(f'def {self.function}(') :]}\n"
 
     @property
     def place(self) -> tuple[Path, str]:
@@ -49,7 +52,7 @@ class Exercise:
 
     @property
     def function(self) -> str:
-        return self.symbol.rpartition(":")[2].rpartition(".")[2]
+        return str(self.symbol.rpartition(":")[2].rpartition(".")[2])
 
     @cached_property
     def cases(self) -> dict[str, Any]:

@@ -81,6 +81,7 @@ def grade_piece(exercise: Exercise, answer: str) -> Verdict:
             except Failed as failed:
                 return Verdict(False, told(exercise, lesson, source, str(failed)), n / len(cases))
             if said := difference(found, eager, wanted):
+                said = "\n".join(filter(None, [said, process.warned()]))
                 return Verdict(False, told(exercise, lesson, source, said), n / len(cases))
     return Verdict(True, share=1.0)
 
@@ -217,13 +218,14 @@ def interpret(rows: Sequence[Any], args: list[Any]) -> Any:
 def resolve(target: str) -> Callable[..., Any]:
     """A function of torch or `operator` by its name, and nothing else."""
     home, _, name = target.rpartition(".")
-    homes = {"torch": torch, "torch.nn.functional": torch.nn.functional, "operator": operator}
-    homes |= {"Tensor": torch.Tensor, "torch.special": torch.special, "builtins": None}
+    homes: dict[str, Any] = {"torch": torch, "torch.nn.functional": torch.nn.functional}
+    homes |= {"operator": operator, "Tensor": torch.Tensor, "torch.special": torch.special}
     if target == "builtins.getattr":
         return getattr
     if home not in homes or name.startswith("_") or not hasattr(homes[home], name):
         raise Failed(f"a graph calls {target}, which is no operator")
-    return getattr(homes[home], name)  # type: ignore[no-any-return]
+    found: Callable[..., Any] = getattr(homes[home], name)
+    return found
 
 
 def same(a: Any, b: Any) -> bool:
@@ -285,7 +287,8 @@ class Child:
             start_new_session=True,
             preexec_fn=limit,
         )
-        os.close(asks[1]), os.close(self.answers[0])
+        os.close(asks[1])
+        os.close(self.answers[0])
         self.incoming, self.outgoing = os.fdopen(asks[0], "rb"), os.fdopen(self.answers[1], "w")
         self.buffer, self.until = b"", 0.0
 
@@ -348,6 +351,12 @@ class Child:
             raise Failed("the process answered with something else")
         return found
 
+    def warned(self) -> str:
+        """What the compiler said of an error in the learner's piece, if it did."""
+        self.errors.seek(0)
+        lines = self.errors.read().decode(errors="replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if "failed with" in line), "")
+
     def last_words(self) -> str:
         self.process.wait(5)
         self.errors.seek(0)
@@ -357,7 +366,8 @@ class Child:
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
-        self.incoming.close(), self.errors.close()
+        self.incoming.close()
+        self.errors.close()
 
 
 def limit() -> None:
