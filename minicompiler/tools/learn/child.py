@@ -131,11 +131,11 @@ class Reference(str):
 
 
 def qualified(target: Any) -> str:
+    name: str = target.__name__
     homes: list[Any] = [torch, torch.nn.functional, torch.Tensor]
     for home in homes:
-        if getattr(home, getattr(target, "__name__", ""), None) is target:
-            return f"{home.__name__}.{target.__name__}"
-    name: str = target.__name__
+        if getattr(home, name, None) is target:
+            return f"{home.__name__}.{name}"
     return f"{target.__module__.lstrip('_')}.{name}"
 
 
