@@ -11,7 +11,7 @@ from minicompiler.tools.learn.grading import grade
 
 PIECE = "03_unpack"
 HEAD = "def UNPACK_EX(f, inst):\n    "
-SOURCE = named(PIECE).place[0]
+SOURCE = named(PIECE).places[0][0]
 CHEATS = {
     "ends its process": "import os\nos._exit(0)\n",
     "ends it when asked": f"{HEAD}import os; os._exit(0)\n",

@@ -17,7 +17,7 @@ PACKAGE = Path(minicompiler.__file__).parent
 def build(
     into: Path, pieces: Sequence[tuple[Exercise, str]], faults: Sequence[dict[str, str]] = ()
 ) -> Path:
-    """`into`/minicompiler, with each exercise's symbol replaced by the learner's text for it, and
+    """`into`/minicompiler, with each exercise's symbols replaced by the learner's text for it, and
     with planted faults (`file`, `old`, `new`). Returns the folder to be put on PYTHONPATH."""
     without = shutil.ignore_patterns("__pycache__", "learn")
     shutil.copytree(PACKAGE, into / "minicompiler", ignore=without)
@@ -27,9 +27,9 @@ def build(
     for exercise, text in pieces:
         module = f"exercise_{exercise.name}"
         (mine / f"{module}.py").write_text(text)
-        if exercise.symbol:
-            file = into / exercise.place[0].relative_to(ROOT)
-            file.write_text(cut(file.read_text(), exercise.place[1], module))
+        for path, symbol in exercise.places:
+            file = into / path.relative_to(ROOT)
+            file.write_text(cut(file.read_text(), symbol, module))
     for fault in faults:
         file = into / fault["file"]
         text = file.read_text()

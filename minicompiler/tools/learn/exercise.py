@@ -23,7 +23,6 @@ class Exercise:
 
     title = property(lambda self: str(self.about["title"]))
     kind = property(lambda self: str(self.about["kind"]))
-    symbol = property(lambda self: str(self.about.get("symbol", "")))
     hints = property(lambda self: list(self.about["hints"]))
 
     @property
@@ -40,19 +39,22 @@ class Exercise:
         own = self.folder / "answer.py"
         if own.exists():
             return own.read_text()
-        _, text = source_of(*self.place)
-        before, _, _ = self.stub.partition(f"def {self.function}(")
-        return f"{before}{text[text.index(f'def {self.function}(') :]}\n"
+        texts = [source_of(*place)[1] for place in self.places]
+        heads = [f"def {symbol.rpartition('.')[2]}(" for _, symbol in self.places]
+        before, _, _ = self.stub.partition(heads[0])
+        return before + "\n\n\n".join(t[t.index(h) :] for t, h in zip(texts, heads)) + "\n"
 
     @property
-    def place(self) -> tuple[Path, str]:
-        """File and symbol of the piece that is cut out."""
-        file, _, symbol = self.symbol.partition(":")
-        return ROOT / file, symbol
+    def symbols(self) -> list[str]:
+        """FILE:NAME of what is cut out; several belong together."""
+        said = self.about.get("symbol", [])
+        return [said] if isinstance(said, str) else list(said)
 
     @property
-    def function(self) -> str:
-        return str(self.symbol.rpartition(":")[2].rpartition(".")[2])
+    def places(self) -> list[tuple[Path, str]]:
+        """File and symbol of each."""
+        found = (symbol.partition(":") for symbol in self.symbols)
+        return [(ROOT / file, name) for file, _, name in found]
 
     @cached_property
     def cases(self) -> dict[str, Any]:
@@ -67,9 +69,8 @@ class Exercise:
     @property
     def hash(self) -> str:
         """Of the piece: another one means that text, hints and wrong answers need another look."""
-        if not self.symbol:
-            return ""
-        return hashlib.sha256(source_of(*self.place)[1].encode()).hexdigest()[:12]
+        text = "".join(source_of(*place)[1] for place in self.places)
+        return hashlib.sha256(text.encode()).hexdigest()[:12] if text else ""
 
 
 def exercises() -> list[Exercise]:

@@ -185,7 +185,7 @@ def pieces(space: Workspace) -> list[tuple[Exercise, str]]:
     """Passed answers that replace something, those whose piece has changed since told."""
     found = []
     for e in exercises():
-        if (then := space.state["passed"].get(e.name)) is None or not e.symbol:
+        if (then := space.state["passed"].get(e.name)) is None or not e.symbols:
             continue
         if then != e.hash:
             out.print(f"{e.name}: the piece has changed since you passed; check it again")
@@ -200,8 +200,8 @@ def mine() -> None:
     yours = {e.name for e, _ in pieces(space)}
     out.print(house(), markup=False)
     for e in exercises():
-        if e.symbol:
-            out.print(f"{'yours' if e.name in yours else 'reference':10} {e.symbol}", markup=False)
+        for symbol in e.symbols:
+            out.print(f"{'yours' if e.name in yours else 'reference':10} {symbol}", markup=False)
 
 
 @app.command("run")
@@ -230,7 +230,7 @@ def selftest(
     report = {}
     for e in [named(only)] if only else exercises():
         faults = []
-        if e.symbol and e.hash != e.about["hash"]:
+        if e.symbols and e.hash != e.about["hash"]:
             faults.append(
                 f"the piece has changed ({e.hash}): look at text, hints and wrong answers"
             )
