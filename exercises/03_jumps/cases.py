@@ -33,7 +33,7 @@ def f(x, k):
 """,
     ),
     (
-        "At the end of a loop its iterator leaves the stack, or whoever is below gets the wrong values.",
+        "At the end of a loop its iterator leaves the stack; what lies below is on top again.",
         HEAD
         + """
 def f(x, k):
@@ -94,7 +94,7 @@ def f(x, k):
 """,
     ),
     (
-        "A branch on the value of a tensor breaks the graph, and goes to the side that eager takes.",
+        "A branch on the value of a tensor breaks the graph, and takes the side that eager takes.",
         HEAD
         + """
 def f(x, k):

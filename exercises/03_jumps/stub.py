@@ -1,7 +1,6 @@
 """The conditional jumps. Replace the lines that raise."""
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
@@ -9,7 +8,6 @@ from minicompiler.capture import data_model as model
 from minicompiler.capture.decode import VERSION, Instruction
 from minicompiler.capture.frame import Frame
 from minicompiler.capture.values import Tensor, Value
-
 
 Handler = Callable[[Frame, Instruction], Value | None]
 

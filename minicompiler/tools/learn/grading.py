@@ -16,6 +16,7 @@ import sys
 import tempfile
 import textwrap
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -62,7 +63,9 @@ def grade(exercise: Exercise, answer: str) -> Verdict:
     except SyntaxError as error:
         return Verdict(False, f"line {error.lineno}: {error.msg}")
     judges = {"property": grade_property, "predict": grade_predictions}
-    return judges.get(exercise.kind, grade_piece)(exercise, answer)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the reference, about the programs
+        return judges.get(exercise.kind, grade_piece)(exercise, answer)
 
 
 def grade_piece(exercise: Exercise, answer: str) -> Verdict:
