@@ -1,0 +1,12 @@
+# teaches: is asked at every call
+ANSWERS = {
+    "construction": ["f", "__init__"],
+    "a_property": ["f", "area"],
+    "recursion_below_c": ["depth"],
+    "generator": ["f", "twice"],
+    "star_arguments": [1, 2, 3, (), {"d": 4}],
+    "skipped": ["f", "inner", "inner"],
+    "first_that_fits": ["above 5", "between", "positive", "Python"],
+    "another_region": ["replaced", "Python"],
+    "replacement": ["other", "helper"],
+}

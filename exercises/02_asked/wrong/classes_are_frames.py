@@ -1,0 +1,12 @@
+# teaches: type.__call__ is C
+ANSWERS = {
+    "construction": ["f", "Point", "__init__"],
+    "a_property": ["f"],
+    "recursion_below_c": ["depth", "depth", "depth", "depth"],
+    "generator": ["f", "twice", "twice"],
+    "star_arguments": [1, 2, 3, (), {"d": 4}],
+    "skipped": ["f", "inner", "inner"],
+    "first_that_fits": ["above 5", "between", "positive", "Python"],
+    "another_region": ["replaced", "Python"],
+    "replacement": ["other", "helper"],
+}
