@@ -1,4 +1,4 @@
-# teaches: raise raises the inner exception again
+# teaches: unpacking drops items
 import torch
 
 
@@ -9,7 +9,7 @@ def backwards(x, items):
 def grows(x, items):
     it = iter(items)
     seen = list(it)
-    items.append(7)
+    items.extend((7, 8, 9))
     return x + 1, seen, list(it)
 
 
@@ -28,11 +28,15 @@ def too_many(x, items):
     return y, a, b
 
 
-def derived(x, items):
+def other(x, items):
     class_of = {0: IndexError, 1: KeyError}
     y = x * 3
     try:
         raise class_of[len(items) % 2]("here")
+    except ValueError:
+        return y, "ValueError"
+    except KeyError:
+        return y, "KeyError"
     except LookupError as error:
         return y, type(error).__name__
 
@@ -52,15 +56,10 @@ def again(x, items):
         return y, type(error).__name__
 
 
-class Filled(dict):
-    def __missing__(self, key):
-        self[key] = key + 1
-        return key + 1
-
-
-def missing(x, items):
-    table = Filled({items[0]: -1})
-    return x * 5, [table[k] for k in items], list(table)
+def last(x, items):
+    table = {k: str(k) for k in items}
+    table[items[0]] = "first"
+    return x * 5, table.popitem(), list(table.items())
 
 
 def inner(items):
@@ -85,7 +84,7 @@ def stable(x, items):
     return x * 7, sorted(pairs, key=lambda p: p[0], reverse=True), sorted(pairs)
 
 
-PROGRAMS = (backwards, grows, starred, too_many, derived, again, missing, sends, stable)
+PROGRAMS = (backwards, grows, starred, too_many, other, again, last, sends, stable)
 
 
 def observed(f, x, items):
