@@ -1,4 +1,4 @@
-# teaches: a number is the one of the first call
+# teaches: a global is what it was at the first call
 import torch
 
 scale = 1.0

@@ -104,7 +104,11 @@ def difference(found: Run, eager: Any, wanted: Run) -> str:
 
 def told(exercise: Exercise, lesson: str, source: str, said: str) -> str:
     program = textwrap.indent(textwrap.dedent(source).strip(), "    ")
-    return f"{lesson}\n\n{program}\n\n{said}\n\n(chapters/{exercise.about['chapter']})"
+    return f"{lesson}\n\n{program}\n\n{said}\n\n{chapter(exercise)}"
+
+
+def chapter(exercise: Exercise) -> str:
+    return f"(chapters/{exercise.about['chapter']})"
 
 
 def grade_property(exercise: Exercise, answer: str) -> Verdict:
@@ -129,7 +133,8 @@ def grade_property(exercise: Exercise, answer: str) -> Verdict:
     if len(faults) - len(alive) >= wanted:
         return Verdict(True, share=share)
     listed = "\n".join(f"  {line}" for line in alive)
-    return Verdict(False, f"{len(alive)} of {len(faults)} faults are not found:\n{listed}", share)
+    said = f"{len(alive)} of {len(faults)} faults are not found:\n{listed}"
+    return Verdict(False, f"{said}\n\n{chapter(exercise)}", share)
 
 
 def grade_predictions(exercise: Exercise, answer: str) -> Verdict:
@@ -153,7 +158,7 @@ def grade_predictions(exercise: Exercise, answer: str) -> Verdict:
             why = (truth.__doc__ or "").strip().splitlines()[0]
             missed.append(f"{name}: you say {said.get(name)!r}, a run says otherwise. {why}")
     share = 1 - len(missed) / len(truths)
-    return Verdict(not missed, "\n".join(missed), share)
+    return Verdict(not missed, "\n".join([*missed, "", chapter(exercise)] if missed else []), share)
 
 
 # --------------------------------------------------------------------------------- this side's runs
