@@ -65,8 +65,7 @@ class Parent:
         import minicompiler
 
         minicompiler.reset()
-        space: dict[str, Any] = {}
-        exec(compile(source, "<program>", "exec"), space)
+        space = module(source)
         f = minicompiler.compile(space["f"], backend=self.backend)
         return observe(space, f, calls)
 
@@ -100,6 +99,13 @@ class Parent:
             return decode(reply["result"])
 
         return run
+
+
+def module(source: str) -> dict[str, Any]:
+    """The namespace of a program. It has a name: classes of a nameless one count as Python's own."""
+    space: dict[str, Any] = {"__name__": "program"}
+    exec(compile(source, "<program>", "exec"), space)
+    return space
 
 
 def observe(space: dict[str, Any], f: Callable[..., Any], calls: int) -> list[Any]:
