@@ -148,7 +148,7 @@ def f(x, numbers):
 """,
     ),
     (
-        "A function made anew is another one, though its code is the same; its cell is read on top.",
+        "A function made anew is another one, though its code is the same.",
         HEAD
         + """
 def make(scale):
