@@ -27,7 +27,7 @@ def of_class(x, box, *_):
 
 def programs():
     """Functions, and the arguments to call each with, one tuple after the other."""
-    x, one, empty = torch.ones(2), [1.0, 2.0], {}
+    x, one, both = torch.ones(2), [1.0, 2.0], []
     yield lambda x, k: (x * k, math.copysign(1.0, k)), [(x, k) for k in (0.0, -0.0, 1.0, 2.0)]
     yield lambda x, k: (x + 1, type(k)), [(x, k) for k in (1, True, 1.0, False, 0)]
     yield lambda x, k: x + len(k), [(x, [0] * k) for k in range(4)]
@@ -36,7 +36,7 @@ def programs():
     yield lambda x, d: (x + 1, [*d.items()]), [(x, d) for d in ordered]
     yield lambda x, s: x * 2 if 3 in s else x + 1, [(x, s) for s in ({1}, {1, 3}, {3}, set())]
     yield lambda x, a, b: (x + 1, a is b), [(x, one, one), (x, one, [1.0, 2.0])]
-    yield appending, [(x, [], []), (x, empty_list := [], empty_list), (x, [1], [1])]
+    yield appending, [(x, [], []), (x, both, both), (x, [1], [1])]
     yield lambda x, g: g(x), [(x, g) for g in (double, negate, adding(1), adding(2))]
     yield of_class, [(x, a) for a in (one, (1.0, 2.0), None)]
     yield lambda x, y: x + len(y), [(x, torch.ones(n)) for n in (1, 2)]

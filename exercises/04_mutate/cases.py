@@ -52,7 +52,10 @@ FAULTS = [
     },
     {
         "file": EVALUATOR,
-        "old": "            if source is not None:\n                self.assume(\"EQUALS\", source, real)\n            python",
+        "old": """\
+            if source is not None:
+                self.assume("EQUALS", source, real)
+            python""",
         "new": "            python",
         "what": "a set may hold something else",
     },

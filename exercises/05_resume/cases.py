@@ -49,7 +49,7 @@ def f(x):
 """,
     ),
     (
-        "The made function takes each of its arguments by itself, whatever the program's one takes.",
+        "The made function takes each of its arguments by itself, whatever the program's takes.",
         HEAD
         + """
 def f(*args, **named):

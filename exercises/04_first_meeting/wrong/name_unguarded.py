@@ -9,7 +9,7 @@ from minicompiler.capture import source as sources
 from minicompiler.capture.evaluator import IMMUTABLE, Evaluation
 from minicompiler.capture.facts import ARRAY
 from minicompiler.capture.frame_hook import MISSING
-from minicompiler.capture.source import Field, Source, field
+from minicompiler.capture.source import Source, field
 from minicompiler.capture.values import (
     Cell,
     Const,

@@ -5,7 +5,6 @@ from typing import Any
 
 from bytecode import Bytecode, CompilerFlags, Instr, Label
 
-from minicompiler.capture import frame_hook
 from minicompiler.capture.decode import decode
 from minicompiler.capture.resume import IF_TRUE, Entry, _body, _tail, cells
 

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
-from bytecode import Bytecode, CompilerFlags, Instr, Label
+from bytecode import Bytecode, Instr, Label
 
 from minicompiler.capture import frame_hook
 from minicompiler.capture.decode import decode

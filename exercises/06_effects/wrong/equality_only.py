@@ -14,7 +14,7 @@ def f(x, items, table, names):
 
 def check(compile, rng):
     compiled = compile(f)
-    for k in range(3):
+    for _ in range(3):
         worlds = [[torch.ones(2), [3, 1], {"a": 1, "b": 2, "c": 3}, {"a"}] for _ in range(2)]
         for g, world in zip((compiled, f), worlds):
             found, steps = g(*world)

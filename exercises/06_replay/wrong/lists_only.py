@@ -1,7 +1,6 @@
 # teaches: A queue is a list, too
 from minicompiler.capture.emit import Text, replay_dict, set_slot
 from minicompiler.capture.side_effects import Call
-from minicompiler.capture.source import builtin_of
 from minicompiler.capture.values import Cell, Dict, List, Obj, Set
 
 

@@ -1,5 +1,5 @@
 # teaches: Slots are fields of the object
-from minicompiler.capture.emit import Text, replay_dict, set_slot
+from minicompiler.capture.emit import Text, replay_dict
 from minicompiler.capture.side_effects import Call
 from minicompiler.capture.source import builtin_of
 from minicompiler.capture.values import Cell, Dict, List, Obj, Set

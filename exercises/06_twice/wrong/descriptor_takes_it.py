@@ -1,10 +1,8 @@
 # teaches: that an attribute of the class hides
 from types import ModuleType
-from typing import Any
 
-from minicompiler.capture.attributes import is_data_descriptor
 from minicompiler.capture.emit import Text, rebuild
-from minicompiler.capture.frame_hook import own_dict, type_lookup
+from minicompiler.capture.frame_hook import own_dict
 from minicompiler.capture.source import builtin_of
 from minicompiler.capture.values import Dict
 
@@ -17,7 +15,6 @@ def replay_dict(t: Text, of: Dict) -> None:
         pairs = ", ".join(f"{k}: {x}" for k, x in t.pairs(of))
         t.after.append(f"{t.const(rebuild)}({kind}, {space}, {{{pairs}}})")
         return
-    keys: list[Any] = [of.items[k][0].real for k in of.stored]
     setter = f"{t.const(object)}.__setattr__" if owner else f"{kind}.__setitem__"
     for key, value in [map(t.value, of.items[k]) for k in of.stored]:
         plain = of.cls is dict and not owner

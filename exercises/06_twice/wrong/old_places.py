@@ -3,7 +3,7 @@ from types import ModuleType
 from typing import Any
 
 from minicompiler.capture.attributes import is_data_descriptor
-from minicompiler.capture.emit import Text, rebuild
+from minicompiler.capture.emit import Text
 from minicompiler.capture.frame_hook import own_dict, type_lookup
 from minicompiler.capture.source import builtin_of
 from minicompiler.capture.values import Dict

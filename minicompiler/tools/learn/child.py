@@ -101,7 +101,7 @@ class Parent:
 
 
 def module(source: str, file: str = "<program>") -> dict[str, Any]:
-    """The namespace of a program. It has a name: classes of a nameless one count as Python's own."""
+    """The namespace of a program. Named, as a nameless one's classes count as Python's own."""
     space: dict[str, Any] = {"__name__": "program"}
     exec(compile(source, file, "exec"), space)
     return space
