@@ -163,8 +163,7 @@ def grade_predictions(exercise: Exercise, answer: str) -> Verdict:
 
 # --------------------------------------------------------------------------------- this side's runs
 def eagerly(source: str, calls: int) -> Any:
-    space: dict[str, Any] = {}
-    exec(compile(source, "<program>", "exec"), space)
+    space = child.module(source)
     return child.observe(space, space["f"], calls)
 
 
@@ -183,8 +182,7 @@ def reference(source: str, calls: int) -> Run:
 
         return call
 
-    space: dict[str, Any] = {}
-    exec(compile(source, "<program>", "exec"), space)
+    space = child.module(source)
     run.shown = child.observe(space, minicompiler.compile(space["f"], backend=backend), calls)
     return run
 

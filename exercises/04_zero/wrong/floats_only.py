@@ -1,0 +1,19 @@
+# teaches: A complex number is two floats
+import struct
+
+import torch
+
+from minicompiler.capture.facts import ATOMS, Pin
+
+
+def signature(value):
+    cls = type(value)
+    if cls is float:
+        return cls, struct.pack("<d", value)
+    if cls in (tuple, list, torch.Size):
+        return cls, tuple(map(signature, value))
+    if cls in (set, frozenset):
+        return cls, frozenset(map(signature, value))
+    if cls in (range, slice):
+        return cls, tuple(map(signature, (value.start, value.stop, value.step)))
+    return (cls, value) if cls in (*ATOMS, complex) else (cls, Pin(value))

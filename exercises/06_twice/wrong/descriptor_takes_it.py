@@ -1,0 +1,21 @@
+# teaches: that an attribute of the class hides
+from types import ModuleType
+
+from minicompiler.capture.emit import Text, rebuild
+from minicompiler.capture.frame_hook import own_dict
+from minicompiler.capture.source import builtin_of
+from minicompiler.capture.values import Dict
+
+
+def replay_dict(t: Text, of: Dict) -> None:
+    owner = of.owner if of.owner and not isinstance(of.owner.real, ModuleType) else None
+    name, kind = t.value(owner or of), t.const(builtin_of(of.cls))
+    if of.changed:
+        space = f"{t.const(own_dict)}({name})" if owner else name
+        pairs = ", ".join(f"{k}: {x}" for k, x in t.pairs(of))
+        t.after.append(f"{t.const(rebuild)}({kind}, {space}, {{{pairs}}})")
+        return
+    setter = f"{t.const(object)}.__setattr__" if owner else f"{kind}.__setitem__"
+    for key, value in [map(t.value, of.items[k]) for k in of.stored]:
+        plain = of.cls is dict and not owner
+        t.after.append(f"{name}[{key}] = {value}" if plain else f"{setter}({name}, {key}, {value})")
