@@ -1,5 +1,6 @@
 """Programs that once differed from eager, each with the kind of mistake it stands for."""
 
+import contextlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -471,3 +472,35 @@ def test_dtypes_that_eager_refuses(f: Callable[..., Any]) -> None:
     with pytest.raises(type(wanted.value)) as found:
         minicompiler.compile(f)(INTEGERS)
     assert str(found.value) == str(wanted.value)
+
+
+@pytest.mark.parametrize(
+    "dead",
+    [
+        lambda x, i: x[torch.tensor([9])],
+        lambda x, i: x[None][0][i] * 2,
+        lambda x, i: x.gather(0, i),
+        lambda x, i: torch.nn.functional.embedding(i, x[:, None]).sum(),
+        lambda x, i: x.scatter(0, i, 1.0),
+        lambda x, i: i // (i - i),
+        lambda x, i: torch.nn.functional.nll_loss(x[None].log_softmax(1), i),
+    ],
+)
+@pytest.mark.parametrize("grad", [False, True])
+def test_what_nobody_reads_may_raise(dead: Callable[..., Any], grad: bool) -> None:
+    def f(x: torch.Tensor, i: torch.Tensor) -> Any:
+        dead(x, i)
+        return x * 2
+
+    x, out, fine = torch.ones(3, requires_grad=grad), torch.tensor([9]), torch.tensor([1])
+    with pytest.raises((IndexError, RuntimeError)) as wanted:
+        f(x, out)
+    compiled = minicompiler.compile(f)
+    for _ in range(2):
+        with pytest.raises(type(wanted.value)) as found:
+            compiled(x, out)
+        assert str(found.value) == str(wanted.value)
+    if "//" not in str(wanted.value) and "Zero" not in str(wanted.value):
+        with contextlib.suppress(IndexError):
+            f(x, fine)
+            assert torch.equal(compiled(x, fine), x * 2)

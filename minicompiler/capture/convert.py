@@ -165,7 +165,6 @@ def finish(
     careful = [g for g in ev.generators if not g.finished and g.frame.cleans_up]
     if any(g.started or g in frame.stack for g in careful):  # behind a break it would live on
         raise Unbuildable(0, "a generator may be left inside of `try` or `with`")
-    ev.generators = []
     worth = ev.graph.operations or config.keep_empty_graphs
     text = Text(ev, vector_of(code))
     for call, answer in ev.cached:

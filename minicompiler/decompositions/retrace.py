@@ -19,7 +19,7 @@ from .table import RULES
 
 # these may return their operand's memory; any other rule that does gets a copy
 SHARING = {aten._unsafe_view.default}
-MARKS = ("stack", "phase", "effect", "recomputed")
+MARKS = ("stack", "phase", "effect", "check", "recomputed")
 
 
 def decompose(graph: fx.GraphModule, known: Collection[OpOverload]) -> fx.GraphModule:
@@ -54,7 +54,7 @@ class _Retrace(FakeMode):  # type: ignore[no-untyped-call]
                 self._new[node] = made[i]
                 return
         self.emit.marks = {k: node.meta[k] for k in MARKS if k in node.meta}
-        if node.op == "call_function" and self._rule(node.target) is not None:
+        if node.op == "call_function" and "check" not in node.meta and self._rule(node.target):
             given = fx.map_arg((node.args, node.kwargs), self._new.__getitem__)
             args, kwargs = substitute(given, fx.Node, self._fake)
             with torch.no_grad():

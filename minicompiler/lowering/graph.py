@@ -74,9 +74,9 @@ def _call(node: fx.Node, values: dict[fx.Node, Any]) -> Any:
         return val  # arithmetic on sizes, which tracing has done
     target: Any = node.target
     args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: _settled(values[n]))
-    rule = LOWERINGS.get(target) or BY_NAME.get(str(target))
+    rule = "check" not in node.meta and (LOWERINGS.get(target) or BY_NAME.get(str(target)))
     made = NotImplemented
-    if rule is not None and (target in VIEWS or _plain(val, (*args, *kwargs.values()))):
+    if rule and (target in VIEWS or _plain(val, (*args, *kwargs.values()))):
         made = rule(*args, **kwargs)
     if made is NotImplemented:
         return call(target, args, kwargs)

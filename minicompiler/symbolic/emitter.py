@@ -17,13 +17,20 @@ def is_view(node: fx.Node) -> bool:
     return node.target in OR_COPY or getattr(node.target, "is_view", False)
 
 
+# they look at values, and raise where these are out of range
+RAISES = (*"index gather take embedding scatter nll_loss multinomial floor_div remainder".split(),)
+
+
 def remove_dead(graph: fx.Graph) -> None:
     """Under fallback_random every draw stays: it moves the generator on. What has no result is a
-    check."""
+    check, and so is what may raise where nobody reads its result."""
 
     def stays(node: fx.Node) -> bool:
+        raises = getattr(node.target, "__name__", "").startswith(RAISES)
+        if raises and not node.users and node.meta.get("phase") != "backward":
+            node.meta["effect"] = node.meta["check"] = True
         acts = node.meta.get("effect") and (config.fallback_random or not node.meta["val"])
-        return bool(acts) or node.op in ("placeholder", "output")
+        return bool(acts) or "check" in node.meta or node.op in ("placeholder", "output")
 
     graph.eliminate_dead_code(stays)
 

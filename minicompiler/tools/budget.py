@@ -15,8 +15,8 @@ from pathlib import Path
 
 COMPILER = {
     "root": 462,
-    "capture": 5426,
-    "symbolic": 1202,
+    "capture": 5422,
+    "symbolic": 1206,
     "aot": 1176,
     "decompositions": 696,
     "ir": 892,
