@@ -52,7 +52,7 @@ def f(x, items):
 """,
     ),
     (
-        "A function is evaluated where it is called, and another one under its name is not the same.",
+        "A function is evaluated where it is called; another under its name is not the same.",
         HEAD
         + """
 def double(x):

@@ -7,7 +7,6 @@ Everything here is at the learner's mercy, and nothing it says decides.
 
 import json
 import os
-import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
