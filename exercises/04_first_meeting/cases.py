@@ -52,7 +52,7 @@ def f(x, items):
 """,
     ),
     (
-        "A function is evaluated where it is called, and another one under its name is not the same.",
+        "A function is evaluated where it is called. Another one of its name is another program.",
         HEAD
         + """
 def double(x):

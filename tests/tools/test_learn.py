@@ -29,7 +29,10 @@ import minicompiler
 minicompiler.compile = lambda f, **options: f
 {HEAD}pass
 """,
-    "leaves the program to Python": f"{HEAD}from minicompiler.capture.values import refuse; refuse('')",
+    "leaves the program to Python": f"""
+from minicompiler.capture.values import refuse
+{HEAD}refuse('')
+""",
     "changes what observes": f"""
 import sys
 for module in list(sys.modules.values()):
