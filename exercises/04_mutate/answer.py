@@ -34,7 +34,7 @@ def programs():
     yield lambda x, d: x * d.get("a", 2.0), [(x, d) for d in ({}, {"a": 3.0}, {"b": 1})]
     ordered = {"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 1}, {"a": 2, "b": 1}
     yield lambda x, d: (x + 1, [*d.items()]), [(x, d) for d in ordered]
-    yield lambda x, s: x * 2 if 3 in s else x + 1, [(x, s) for s in ({1}, {1, 3}, {3}, set())]
+    yield lambda x, s: x * 2 if 3 in s else x - 1, [(x, s) for s in ({1}, {1, 3}, {3}, set())]
     yield lambda x, a, b: (x + 1, a is b), [(x, one, one), (x, one, [1.0, 2.0])]
     yield appending, [(x, [], []), (x, both, both), (x, [1], [1])]
     yield lambda x, g: g(x), [(x, g) for g in (double, negate, adding(1), adding(2))]

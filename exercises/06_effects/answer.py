@@ -55,10 +55,14 @@ def queues(x, w):
 
 
 def tables(x, w):
-    w.table["b"] = w.table.pop("b")
+    w.table["a"] = w.table.pop("a")
     w.table["d"] = x + 1
-    del w.table["c"]
     return {"kept": w.table, "again": w.table}
+
+
+def deletes(x, w):
+    del w.table["c"]
+    return x + 1
 
 
 def sets(x, w):
@@ -88,15 +92,16 @@ def made(x, w):
 
 
 def shared(x, w):
-    count = x
+    count, other = x, x + 1
 
     def add(y):
-        nonlocal count
+        nonlocal count, other
         count = count + y
+        other = other * 2
         return count
 
     def look():
-        return count
+        return count, other
 
     add(x * 2)
     return add, look, add(x)
@@ -140,7 +145,7 @@ def seen(of, numbers):
 
 
 def check(compile, rng: random.Random) -> None:
-    for f in (lists, queues, tables, sets, hooks, slots, made, shared, half):
+    for f in (lists, queues, tables, deletes, sets, hooks, slots, made, shared, half):
         compiled = compile(f)
         for k in range(3):
             worlds = World(), World()

@@ -1,6 +1,7 @@
 """minicompiler learn: exercises are sound, and the judge cannot be fooled."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -29,7 +30,14 @@ import minicompiler
 minicompiler.compile = lambda f, **options: f
 {HEAD}pass
 """,
+<<<<<<< HEAD
     "leaves the program to Python": f"{HEAD}import minicompiler.capture.values as v; v.refuse('')",
+=======
+    "leaves the program to Python": f"""
+from minicompiler.capture.values import refuse
+{HEAD}refuse('')
+""",
+>>>>>>> 326d40a3e86f93e9d2701d7b2904851fd7b62c71
     "changes what observes": f"""
 import sys
 for module in list(sys.modules.values()):
@@ -60,7 +68,13 @@ def test_no_cheat_passes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not verdict.passed and verdict.message
 
 
-@pytest.mark.parametrize("name", [e.name for e in exercises()])
+def sizes() -> list[Any]:
+    """A property is judged by eleven builds of the compiler, each answer to it: minutes."""
+    slow = {"property": pytest.mark.slow}
+    return [pytest.param(e.name, marks=slow.get(e.kind, ())) for e in exercises()]
+
+
+@pytest.mark.parametrize("name", sizes())
 def test_exercises_are_sound(name: str) -> None:
     result = CliRunner().invoke(workspace.app, ["selftest", "--only", name])
     assert result.exit_code == 0, result.output
