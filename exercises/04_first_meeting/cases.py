@@ -52,11 +52,7 @@ def f(x, items):
 """,
     ),
     (
-<<<<<<< HEAD
-        "A function is evaluated where it is called; another under its name is not the same.",
-=======
         "A function is evaluated where it is called. Another one of its name is another program.",
->>>>>>> 326d40a3e86f93e9d2701d7b2904851fd7b62c71
         HEAD
         + """
 def double(x):

@@ -30,14 +30,7 @@ import minicompiler
 minicompiler.compile = lambda f, **options: f
 {HEAD}pass
 """,
-<<<<<<< HEAD
     "leaves the program to Python": f"{HEAD}import minicompiler.capture.values as v; v.refuse('')",
-=======
-    "leaves the program to Python": f"""
-from minicompiler.capture.values import refuse
-{HEAD}refuse('')
-""",
->>>>>>> 326d40a3e86f93e9d2701d7b2904851fd7b62c71
     "changes what observes": f"""
 import sys
 for module in list(sys.modules.values()):
