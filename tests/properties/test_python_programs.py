@@ -86,7 +86,8 @@ class Seen:
         return [kind, *self.parts(v), *own]
 
     def text(self, text: str) -> str:
-        return re.sub(r"<program \d+>|0x[0-9a-f]{6,}", "<...>", text)  # no addresses
+        """Without addresses, and without the name of the autograd node, which is a graph's."""
+        return re.sub(r"<program \d+>|0x[0-9a-f]{6,}|(?<=grad_fn=)<\w+>", "<...>", text)
 
     def parts(self, v: Any) -> list[Any]:
         if isinstance(v, torch.Tensor):
