@@ -246,10 +246,10 @@ WITHOUT = [  # the worst first
 ]
 
 
-def main(arguments):
-    venv = arguments[arguments.index("--venv") + 1] if "--venv" in arguments[:-1] else ""
+def examine(checks):
+    """Prints what each check finds. How many failed, and which were not all right."""
     failed, missing = 0, []
-    for check in checks(venv):
+    for check in checks:
         if NEEDS.get(check) in missing:
             continue
         try:
@@ -265,6 +265,12 @@ def main(arguments):
             missing.append(check)
         if check is python and failed:
             break  # nothing else can be judged from here
+    return failed, missing
+
+
+def main(arguments):
+    venv = arguments[arguments.index("--venv") + 1] if "--venv" in arguments[:-1] else ""
+    failed, missing = examine(checks(venv))
     if not failed:
         without = [what for check, what in WITHOUT if check in missing]
         print("doctor: ready, but " + without[0] if without else "doctor: this machine is ready")

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from minicompiler.tools.learn import grading, workspace
+from minicompiler.tools.learn import clinic, grading, workspace
 from minicompiler.tools.learn.exercise import exercises, named
 from minicompiler.tools.learn.grading import grade
+from minicompiler.tools.learn.workspace import Workspace
 
 PIECE = "03_unpack"
 HEAD = "def UNPACK_EX(f, inst):\n    "
@@ -73,12 +74,22 @@ def test_exercises_are_sound(name: str) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_a_learner_passes_an_exercise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    learn = lambda *words: CliRunner().invoke(workspace.app, list(words))  # noqa: E731
+def learn(*words: str) -> Any:
+    done = CliRunner().invoke(workspace.app, list(words))
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A workspace, and the current folder."""
     monkeypatch.chdir(tmp_path)
-    assert learn("list").exit_code == 2  # no workspace
     assert learn("start", "mine").exit_code == 0
     monkeypatch.chdir(tmp_path / "mine")
+    return Workspace.around()
+
+
+def test_a_learner_passes_an_exercise(mine: Workspace) -> None:
     assert PIECE in learn("list").output
     assert learn("next", PIECE).exit_code == 0
     assert learn("solution").exit_code == 2  # not before it is passed
@@ -88,6 +99,83 @@ def test_a_learner_passes_an_exercise(tmp_path: Path, monkeypatch: pytest.Monkey
     assert learn("check").exit_code == 0
     assert "UNPACK_EX" in learn("solution").output
     assert "yours" in learn("mine").output
+    assert learn("doctor").exit_code == 0
     learn("reset")
+    assert "03_unpack.py has changed since you passed" in learn("mine").output
     assert Path(f"{PIECE}.1.py").read_text() == named(PIECE).reference
     assert learn("list").output.count("passed") == 1
+
+
+# ------------------------------------------------------------------------------------- learn doctor
+def advice(monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+    """What the doctor says of the workspace; the machine is well."""
+    monkeypatch.setattr(clinic, "judge", lambda: (clinic.OK, "", ""))
+    done = learn("doctor")
+    return done.exit_code, done.output
+
+
+def test_the_doctor_sees_what_has_changed(mine: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    piece, bug = named(PIECE), named("04_zero")
+    for e in (piece, bug):
+        assert learn("next", e.name).exit_code == 0
+    mine.file(piece).write_text(piece.reference)
+    mine.passes(piece, piece.reference)
+    assert advice(monkeypatch)[0] == 0
+    old = {"passed": {PIECE: "of old"}, "seen": {PIECE: "def UNPACK_EX(old):\n", "04_zero": "old"}}
+    mine.remember(**old)
+    code, said = advice(monkeypatch)
+    assert code == 0 and "-def UNPACK_EX(old):" in said and "+def UNPACK_EX(f" in said
+    assert f"minicompiler learn check {PIECE}" in said
+    assert "minicompiler learn reset 04_zero (it keeps your file)" in said
+    assert bug.reference not in said
+    mine.passes(piece, piece.reference)
+    mine.file(piece).write_text("pass")
+    assert f"{PIECE}.py is not what you passed" in advice(monkeypatch)[1]
+    mine.file(piece).unlink()
+    code, said = advice(monkeypatch)
+    assert code == 1 and f"FAIL  {PIECE}.py is gone" in said
+    mine.remember(passed={"00_gone": ""})
+    assert "does not have: 00_gone" in advice(monkeypatch)[1]
+
+
+@pytest.mark.parametrize(
+    "state, told",
+    [("{", "cannot be read"), ("[]", "cannot be read"), ('{"version": 99}', "of a newer")],
+)
+def test_a_broken_state_loses_nothing(
+    mine: Workspace, monkeypatch: pytest.MonkeyPatch, state: str, told: str
+) -> None:
+    Path(".learn.json").write_text(state)
+    code, said = advice(monkeypatch)
+    assert code == 1 and told in said and "mend it with" in said
+    done = learn("next")
+    assert done.exit_code == 2 and told in done.output
+    assert Path(".learn.json").read_text() == state
+
+
+def test_the_doctor_sees_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from minicompiler.capture import frame_hook
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(clinic, "find_spec", lambda name: None)
+    monkeypatch.setattr(frame_hook, "unavailable", "never built")
+    code, said = advice(monkeypatch)
+    assert code == 1
+    assert "FAIL  no frame hook (never built)" in said and "make setup" in said
+    assert "pip install 'minicompiler[learn]'" in said
+    assert "FAIL  no workspace here\n      mend it with: minicompiler learn start DIR" in said
+
+
+def test_the_doctor_tries_the_judge(mine: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clinic, "build", lambda folder, pieces: folder)
+    said = learn("doctor")
+    assert said.exit_code == 1 and "FAIL  the judge's process does not work" in said.output
+
+
+@pytest.mark.parametrize(
+    "name, told",
+    [("03", "03_jumps or"), ("03_unpak", "mean 03_unpack"), ("unpack", "mean"), ("?", "list")],
+)
+def test_a_near_name_is_suggested(mine: Workspace, name: str, told: str) -> None:
+    done = learn("next", name)
+    assert done.exit_code == 2 and told in done.output

@@ -1,5 +1,6 @@
 """What an exercise is: a folder in exercises/ with a text, a stub, cases and wrong answers."""
 
+import difflib
 import hashlib
 import runpy
 import tomllib
@@ -67,10 +68,18 @@ class Exercise:
             yield path.stem, text, text.splitlines()[0].removeprefix("# teaches: ")
 
     @property
+    def piece(self) -> str:
+        """The compiler's own text of what is cut out."""
+        return "".join(source_of(*place)[1] for place in self.places)
+
+    @property
     def hash(self) -> str:
         """Of the piece: another one means that text, hints and wrong answers need another look."""
-        text = "".join(source_of(*place)[1] for place in self.places)
-        return hashlib.sha256(text.encode()).hexdigest()[:12] if text else ""
+        return digest(self.piece) if self.symbols else ""
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def exercises() -> list[Exercise]:
@@ -80,8 +89,12 @@ def exercises() -> list[Exercise]:
 
 
 def named(name: str) -> Exercise:
+    """By its name, or the part before the first _ if that is enough. Raises LookupError."""
     known = {e.name: e for e in exercises()}
-    found = [known[n] for n in known if n == name or n.startswith(f"{name}_")]
-    if len(found) != 1:
-        raise LookupError(f"there is no exercise {name!r}: minicompiler learn list")
-    return found[0]
+    found = [n for n in known if n == name] or [n for n in known if n.startswith(f"{name}_")]
+    if len(found) == 1:
+        return known[found[0]]
+    near = found or difflib.get_close_matches(name, known, cutoff=0.6)
+    near = near or [n for n in known if n.partition("_")[2] in name]
+    meant = f"did you mean {' or '.join(near)}?" if near else "minicompiler learn list"
+    raise LookupError(f"there is no exercise {name!r}", meant)

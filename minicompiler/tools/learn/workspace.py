@@ -13,12 +13,22 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from .. import doctor as machine
 from ..source import house
+from . import clinic
 from .build import build
-from .exercise import Exercise, exercises, named
+from .exercise import Exercise, digest, exercises, named
 from .grading import Verdict, grade
 
-STATE = ".learn.json"
+STATE, VERSION = ".learn.json", 1  # of the file's format
+EMPTY: dict[str, Any] = {
+    "version": VERSION,
+    "passed": {},  # name -> hash of the piece
+    "answers": {},  # name -> hash of the answer that passed
+    "seen": {},  # name -> the stub as it was begun, or the piece as it was passed
+    "hints": {},  # name -> how many were shown
+    "at": "",
+}
 app = typer.Typer(no_args_is_help=True, help="Exercises: each replaces a piece of the compiler.")
 Name = Annotated[str, typer.Argument(help="an exercise, or its number; else the one at hand")]
 out = Console(highlight=False)
@@ -31,17 +41,44 @@ class Workspace:
     folder: Path
 
     @classmethod
-    def here(cls) -> "Workspace":
-        """The one around the current folder; exits with advice where there is none."""
-        for folder in (Path.cwd(), *Path.cwd().parents):
+    def around(cls) -> "Workspace":
+        """The one that the current folder is in. Raises LookupError: what is wrong, what to do."""
+        try:
+            here = Path.cwd()
+        except OSError:
+            raise LookupError("this folder is gone", "cd into your workspace again") from None
+        for folder in (here, *here.parents):
             if (folder / STATE).exists():
                 return cls(folder)
-        raise leave("no workspace here: minicompiler learn start DIR, then cd DIR")
+        raise LookupError("no workspace here", "minicompiler learn start DIR, then cd DIR")
+
+    def read(self) -> dict[str, Any]:
+        """What was noted so far. Raises LookupError, too."""
+        file = self.folder / STATE
+        try:
+            found: dict[str, Any] = EMPTY | json.loads(file.read_text())
+            if found["version"] > VERSION:
+                raise LookupError(f"{file} is of a newer minicompiler", "update this one")
+        except (OSError, ValueError, TypeError) as error:
+            mend = (
+                f"your answers are safe: move it away, then minicompiler learn start {self.folder}"
+            )
+            raise LookupError(f"{file} cannot be read ({error})", mend) from None
+        return found
+
+    @classmethod
+    def here(cls) -> "Workspace":
+        try:
+            return cls.around()
+        except LookupError as error:
+            raise leave(*error.args) from None
 
     @property
     def state(self) -> dict[str, Any]:
-        """{"passed": {name: hash of the piece}, "hints": {name: shown}, "at": name}"""
-        return json.loads((self.folder / STATE).read_text())  # type: ignore[no-any-return]
+        try:
+            return self.read()
+        except LookupError as error:
+            raise leave(*error.args) from None
 
     def remember(self, **changes: Any) -> None:
         file = self.folder / STATE
@@ -52,6 +89,21 @@ class Workspace:
     def file(self, exercise: Exercise) -> Path:
         return self.folder / f"{exercise.name}.py"
 
+    def answer(self, exercise: Exercise) -> str:
+        """The text of a file of the learner's."""
+        file = self.file(exercise)
+        if not file.exists():
+            raise leave(f"there is no {file.name}: minicompiler learn next {exercise.name}")
+        try:
+            return file.read_text()
+        except (OSError, ValueError) as error:
+            raise leave(f"{file} cannot be read", str(error)) from None
+
+    def passes(self, exercise: Exercise, answer: str) -> None:
+        new = {"passed": exercise.hash, "answers": digest(answer), "seen": exercise.piece}
+        state = self.state
+        self.remember(**{key: state[key] | {exercise.name: new[key]} for key in new})
+
     def at(self, name: str) -> Exercise:
         """The one that is named, or the one at hand."""
         if not (name := name or self.state.get("at", "")):
@@ -59,11 +111,11 @@ class Workspace:
         try:
             return named(name)
         except LookupError as error:
-            raise leave(str(error)) from None
+            raise leave(*error.args) from None
 
 
-def leave(message: str) -> typer.Exit:
-    print(f"minicompiler learn: {message}", file=sys.stderr)
+def leave(*message: str) -> typer.Exit:
+    print("minicompiler learn:", ": ".join(message), file=sys.stderr)
     return typer.Exit(2)
 
 
@@ -72,8 +124,11 @@ def start(folder: Annotated[Path, typer.Argument(help="a new folder for your fil
     """Make a workspace."""
     if (folder / STATE).exists():
         raise leave(f"{folder} is a workspace already: cd {folder}; minicompiler learn next")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / STATE).write_text(json.dumps({"passed": {}, "hints": {}, "at": ""}))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / STATE).write_text(json.dumps(EMPTY))
+    except OSError as error:
+        raise leave(f"{folder} cannot be a workspace", str(error)) from None
     out.print(f"Your workspace is {folder}. Now: cd {folder}; minicompiler learn next")
 
 
@@ -99,13 +154,19 @@ def next_(name: Name = "") -> None:
         return
     exercise = space.at(name) if name else left[0]
     if not (file := space.file(exercise)).exists():
-        file.write_text(exercise.stub)
+        begin(space, exercise)
     space.remember(at=exercise.name)
     out.print(f"[bold]{exercise.title}[/]  ({exercise.about['size']})\n")
     out.print(exercise.about["contract"].strip(), markup=False)
     out.print(
         f"\nRead chapters/{exercise.about['chapter']}, edit {file}, then: minicompiler learn check"
     )
+
+
+def begin(space: Workspace, exercise: Exercise) -> None:
+    """The stub becomes the learner's file."""
+    space.file(exercise).write_text(exercise.stub)
+    space.remember(seen=space.state["seen"] | {exercise.name: exercise.stub})
 
 
 @app.command()
@@ -118,11 +179,9 @@ def check(name: Name = "") -> None:
 
 
 def judged(space: Workspace, exercise: Exercise) -> Verdict:
-    if not space.file(exercise).exists():
-        raise leave(f"{exercise.name} is not begun: minicompiler learn next {exercise.name}")
-    verdict = grade(exercise, space.file(exercise).read_text())
+    verdict = grade(exercise, answer := space.answer(exercise))
     if verdict.passed:
-        space.remember(passed=space.state["passed"] | {exercise.name: exercise.hash})
+        space.passes(exercise, answer)
         out.print(f"[bold green]passed[/] {exercise.name}. Now: minicompiler learn next")
     else:
         out.print(f"[bold red]not yet[/] {exercise.name}, {verdict.share:.0%} of the way\n")
@@ -178,18 +237,23 @@ def reset(name: Name = "") -> None:
             n += 1
         file.rename(kept)
         out.print(f"your file is {kept.name} now")
-    file.write_text(exercise.stub)
+    begin(space, exercise)
 
 
 def pieces(space: Workspace) -> list[tuple[Exercise, str]]:
-    """Passed answers that replace something, those whose piece has changed since told."""
-    found = []
+    """Passed answers that replace something; told, where they are not what was passed."""
+    found, state = [], space.state
     for e in exercises():
-        if (then := space.state["passed"].get(e.name)) is None or not e.symbols:
+        if not e.symbols or e.name not in state["passed"]:
             continue
-        if then != e.hash:
-            out.print(f"{e.name}: the piece has changed since you passed; check it again")
-        found.append((e, space.file(e).read_text()))
+        file = space.file(e)
+        if not file.exists() or digest(text := space.answer(e)) != state["answers"].get(e.name):
+            changed = "has changed since you passed" if file.exists() else "is gone"
+            out.print(f"{file.name} {changed}, so the reference is used: minicompiler learn doctor")
+            continue
+        if state["passed"][e.name] != e.hash:
+            out.print(f"{e.name}: the piece has changed since: minicompiler learn doctor")
+        found.append((e, text))
     return found
 
 
@@ -219,6 +283,14 @@ def run_(
         environment = os.environ | {"PYTHONPATH": str(where)}
         command = [sys.executable, "-P", *program, *(arguments or [])]
         raise typer.Exit(subprocess.run(command, env=environment).returncode)
+
+
+@app.command()
+def doctor() -> None:
+    """Is all ready for practice? Says what to do where it is not."""
+    failed, _ = machine.examine(clinic.checks(Workspace))  # type: ignore[no-untyped-call]
+    print("learn doctor: see above" if failed else "learn doctor: ready for practice")
+    raise typer.Exit(1 if failed else 0)
 
 
 @app.command()
