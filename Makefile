@@ -13,6 +13,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 # An interrupted set-up leaves half an environment, without this mark.
 MADE := $(VENV)/.made
+DOCS := $(VENV)/.docs
 HOOK := $(wildcard minicompiler/capture/*.c)
 # Threads that wait must not spin: the workers share the cores.
 RUN := OMP_WAIT_POLICY=PASSIVE $(BIN)/python
@@ -21,7 +22,8 @@ WORKERS ?= -n 2
 OTHERS := 3.11 3.12 3.13 3.14
 
 .DEFAULT_GOAL := help
-.PHONY: help setup doctor tour test quick lint format book budget test-all clean
+.PHONY: help setup doctor tour test quick lint format book site serve-site test-site budget \
+  test-all clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -69,6 +71,23 @@ format: $(STAMP)  ## let ruff rewrite what lint would complain about
 book: $(STAMP)  ## write the quotes and outputs of the chapters anew
 	$(BIN)/cog -r -p "from minicompiler.tools.book import *" $(wildcard chapters/*/*.md)
 
+$(DOCS): requirements-docs.txt $(STAMP)
+	@$(BIN)/python -m pip install --disable-pip-version-check -q -r $< $(PIP_ARGS)
+	@touch $@
+
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
+
+site: $(DOCS)  ## the book, its glossary and the API reference: site/index.html
+	$(MKDOCS) build -q --strict
+
+serve-site: $(DOCS)  ## the same while you write: http://127.0.0.1:8000
+	$(MKDOCS) serve
+
+test-site: $(DOCS)  ## the site's links, and each page in a headless Chromium
+	$(BIN)/python -m pip install --disable-pip-version-check -q \
+	  -r tests/site/requirements.txt $(PIP_ARGS)
+	$(PYTEST) tests/site $(ARGS)
+
 budget: $(STAMP)  ## code lines by folder against their ceilings
 	$(BIN)/python minicompiler/tools/budget.py
 
@@ -87,4 +106,4 @@ test-all: doctor $(STAMP)  ## every test, then the fast suite on the other Pytho
 	done
 
 clean:  ## forget the virtual environments and everything built
-	rm -rf .venv .venv-3.* build *.egg-info minicompiler/capture/_frame_hook*.so
+	rm -rf .venv .venv-3.* build site *.egg-info minicompiler/capture/_frame_hook*.so

@@ -36,12 +36,14 @@ def compile(
 ) -> Any:
     """`fn`, a function or nn.Module, compiled at its first call for inputs like those of the call.
 
-    backend    "auto", "eager" (capture only), "aot_eager", "interpret" (the loop IR, evaluated),
-               a registered name, or `callable(gm, example_inputs) -> callable`
-    fullgraph  True: raise Unsupported, with the line and a way out, instead of breaking the graph
-    dynamic    None, True or False; sizes are constants for now, another size is another compilation
-    options    any switch of `config` for this function alone; {"stop_after": "aot"} runs the real
-               code part of the way
+    - `backend`: "auto", "eager" (capture only), "aot_eager", "interpret" (the loop IR, evaluated),
+      a registered name, or `callable(gm, example_inputs) -> callable`
+    - `mode`: only "default" exists now
+    - `dynamic`: None, True or False; sizes are constants yet, another size compiles again
+    - `fullgraph`: raise Unsupported, with the line and a way out, instead of breaking the graph
+    - `options`: any switch of `config` for this function alone; `{"stop_after": "aot"}` runs the
+      real code part of the way
+
     Without `fn` it is a decorator. Raises UserError for an unknown backend, mode or option.
     Warns once where there is no frame hook: then all runs eagerly.
     """
@@ -260,6 +262,7 @@ def bisect(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Divergen
 
 
 def list_backends() -> list[str]:
+    """The names that `compile(..., backend=name)` takes."""
     return sorted(pipeline.BACKENDS)
 
 

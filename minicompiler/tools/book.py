@@ -159,4 +159,5 @@ def fence(text: str, language: str) -> str:
 
 
 def details(summary: str, text: str) -> str:
+    summary = re.sub("`(.*?)`", r"<code>\1</code>", summary)  # in HTML, Markdown reads no code
     return f"<details>\n<summary>{summary}</summary>\n\n{text}\n\n</details>"

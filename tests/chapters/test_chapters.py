@@ -74,15 +74,6 @@ def test_the_smallest_version_is_small(path: Path) -> None:
         assert 15 <= len(lines) <= 60, file
 
 
-@on_each
-def test_links_lead_somewhere(path: Path) -> None:
-    for target in re.findall(
-        r"\]\(([^)]+)\)", re.sub(r"```.*?```", "", path.read_text(), flags=re.S)
-    ):
-        if not target.startswith(("https://", "#")):
-            assert (path.parent / target.partition("#")[0]).exists(), target
-
-
 def test_the_running_example_is_short() -> None:
     lines = (ROOT / "chapters" / "running.py").read_text().splitlines()
     assert len([line for line in lines if line.strip()]) <= 30
