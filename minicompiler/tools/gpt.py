@@ -58,6 +58,8 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
+    seen: list[int]
+
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.characters = nn.Embedding(shape.vocabulary, shape.channels)

@@ -65,8 +65,22 @@ class Sums:
 
 def loss_of(model: GPT, text: Tensor) -> Tensor:
     """How surprised the model is by the characters of the answers."""
-    scores = model(text[:, :-1])[:, -ANSWER:]
-    return F.cross_entropy(scores.reshape(-1, len(ALPHABET)), text[:, -ANSWER:].reshape(-1))
+    return surprise(model(text[:, :-1]), text)
+
+
+def surprise(scores: Tensor, text: Tensor) -> Tensor:
+    wanted = text[:, -ANSWER:].reshape(-1)
+    return F.cross_entropy(scores[:, -ANSWER:].reshape(-1, len(ALPHABET)), wanted)
+
+
+def watched_loss(model: GPT, text: Tensor) -> Tensor:
+    """The same, observed: it keeps count, a side effect, and looks at the scores, which breaks the
+    graph in two, for forward and backward."""
+    model.seen.append(len(text))
+    scores = model(text[:, :-1])
+    if scores.abs().max() > 1e3:
+        print("the scores explode")
+    return surprise(scores, text)
 
 
 @torch.no_grad()
@@ -105,6 +119,7 @@ class Runner:
     def __post_init__(self) -> None:
         torch.manual_seed(self.seed)
         self.model = GPT(Shape(vocabulary=len(ALPHABET), context=QUESTION + ANSWER - 1))
+        self.model.seen = []  # how many sums at a time, where the loss is watched
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.0, betas=(0.9, 0.95))
 
     def step(self, text: Tensor) -> None:
@@ -249,6 +264,7 @@ def tour(
     seed: Annotated[int, typer.Option(help="of weights and sums")] = 0,
     out: Annotated[Path, typer.Option(help="where the loss curves go")] = Path("tour.png"),
     wanted: Annotated[float, typer.Option(help="accuracy below which the tour fails")] = WANTED,
+    watched: Annotated[bool, typer.Option(help="a loss with a side effect and a break")] = False,
     compiler: Annotated[str, typer.Option(hidden=True)] = "minicompiler",
 ) -> None:
     """A small GPT learns to add two numbers, eagerly and compiled, side by side."""
@@ -263,9 +279,10 @@ def tour(
         raise typer.Exit(2)
     compiled, stats = compiler_named(compiler)
     sums = Sums(seed, held_out=1000)
+    loss = watched_loss if watched else loss_of
     runners = [
-        Runner("eager", loss_of, steps, seed),
-        Runner("compiled", compiled(loss_of), steps, seed),
+        Runner("eager", loss, steps, seed),
+        Runner("compiled", compiled(loss), steps, seed),
     ]
     parameters = sum(p.numel() for p in runners[0].model.parameters())
     console.print(
@@ -296,6 +313,8 @@ def tour(
         f"by at most {difference(eager.losses, fast.losses):.1e} (absolute) in all; curves in {out}"
     )
     faults = [f"{r.name}: {s:.1%} right" for r, s in zip(runners, scores) if s < wanted]
+    if (counted := fast.model.seen) != eager.model.seen:
+        faults.append(f"compiled, {counted} sums were counted, eagerly {eager.model.seen}")
     if made.get("kernels") == 0:
         faults.append("nothing was compiled: both models ran eagerly")
     if not apart <= CLOSE:  # also where a loss is NaN

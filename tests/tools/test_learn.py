@@ -1,5 +1,9 @@
 """minicompiler learn: exercises are sound, and the judge cannot be fooled."""
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +14,7 @@ from minicompiler.tools.learn import clinic, grading, workspace
 from minicompiler.tools.learn.exercise import exercises, named
 from minicompiler.tools.learn.grading import grade
 from minicompiler.tools.learn.workspace import Workspace
+from minicompiler.tools.source import ROOT
 
 PIECE = "03_unpack"
 HEAD = "def UNPACK_EX(f, inst):\n    "
@@ -104,6 +109,60 @@ def test_a_learner_passes_an_exercise(mine: Workspace) -> None:
     assert "03_unpack.py has changed since you passed" in learn("mine").output
     assert Path(f"{PIECE}.1.py").read_text() == named(PIECE).reference
     assert learn("list").output.count("passed") == 1
+
+
+# ---------------------------------------------------------------------------------- learn run tour
+STARS = [e.name for e in exercises() if e.about.get("star")]
+SHORT = ["--steps", "2", "--batch", "8", "--wanted", "0"]
+
+
+def train(mine: Workspace, answers: dict[str, str], *arguments: str) -> tuple[int, str]:
+    """`learn run tour` with these answers of a learner's in the compiler."""
+    for name, answer in answers.items():
+        mine.file(named(name)).write_text(answer)
+        mine.passes(named(name), answer)
+    program = "from minicompiler.tools.cli import main; main()"
+    command = [sys.executable, "-c", program, "learn", "run", "tour", "--"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, cwd=mine.folder, env=environment
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def asked(said: str) -> dict[str, int]:
+    found = re.findall(r"yours: (\w+) was asked ([\d,]+) times", said)
+    return {name: int(times.replace(",", "")) for name, times in found}
+
+
+@pytest.mark.parametrize("names", [STARS, *([name] for name in STARS)], ids="+".join)
+def test_the_tour_trains_with_what_is_the_learners(mine: Workspace, names: list[str]) -> None:
+    code, said = train(mine, {name: named(name).reference for name in names}, *SHORT)
+    assert code == 0, said
+    assert "2 frames, 2 graphs, 1 breaks" in said and "0 operators left to torch" in said
+    assert set(asked(said)) == set(names) and all(asked(said).values())
+
+
+@pytest.mark.slow
+def test_the_whole_tour_with_all_that_is_the_learners(mine: Workspace) -> None:
+    code, said = train(mine, {name: named(name).reference for name in STARS})
+    assert code == 0, said
+    assert all(asked(said)[name] for name in STARS)
+
+
+def test_it_is_the_learners_code_that_runs(mine: Workspace) -> None:
+    said = train(mine, {"05_resume": named("05_resume").stub}, *SHORT)[1]
+    assert "2 graphs, 0 breaks" in said and asked(said)["05_resume"]  # it raises: nothing is cut
+
+
+def test_a_file_of_the_learners_runs(mine: Workspace) -> None:
+    program = mine.folder / "program.py"
+    program.write_text("import minicompiler\nprint(minicompiler.__file__)\n")
+    (mine.folder / f"{PIECE}.py").write_text(named(PIECE).reference)
+    mine.passes(named(PIECE), named(PIECE).reference)
+    (mine.folder / f"{PIECE}.py").write_text("changed since")
+    done = learn("run", str(program))
+    assert done.exit_code == 0 and f"{PIECE}.py has changed" in done.output
 
 
 # ------------------------------------------------------------------------------------- learn doctor

@@ -83,6 +83,16 @@ def test_losses_that_part_fail(tmp_path, monkeypatch, fault):
     assert code == 1 and "steps differ by more than 0.001" in said.replace("\n", " ")
 
 
+def test_a_watched_loss_is_counted(tmp_path, monkeypatch):
+    small = ["--watched", "--wanted", "0"]
+    code, said, _ = run(tmp_path, "--compiler", "identity", *small)
+    assert code == 0, said
+    forgets = (lambda watched: tour.loss_of, dict)
+    monkeypatch.setattr(tour, "compiler_named", lambda name: forgets)
+    code, said, _ = run(tmp_path, *small)
+    assert code == 1 and "compiled, [] sums were counted, eagerly [8, 8]" in said
+
+
 def test_what_it_draws_with_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(tour, "find_spec", lambda name: name != "plotext")
     code, said, _ = run(tmp_path, "--compiler", "identity")

@@ -12,6 +12,15 @@ from ..source import ROOT, span_of
 from .exercise import Exercise
 
 PACKAGE = Path(minicompiler.__file__).parent
+RAN = (
+    "MINICOMPILER_RAN"  # environment: a file that gets, at the end, how often each piece was asked
+)
+COUNTING = f'''"""The learner's pieces, and how often each was asked."""
+import atexit, collections, json, os, pathlib
+ran = collections.Counter()
+if {RAN!r} in os.environ:
+    atexit.register(lambda: pathlib.Path(os.environ[{RAN!r}]).write_text(json.dumps(ran)))
+'''
 
 
 def build(
@@ -23,7 +32,7 @@ def build(
     shutil.copytree(PACKAGE, into / "minicompiler", ignore=without)
     mine = into / "minicompiler" / "mine"
     mine.mkdir()
-    (mine / "__init__.py").write_text('"""The learner\'s pieces."""\n')
+    (mine / "__init__.py").write_text(COUNTING)
     for exercise, text in pieces:
         module = f"exercise_{exercise.name}"
         (mine / f"{module}.py").write_text(text)
@@ -45,8 +54,10 @@ def cut(text: str, symbol: str, module: str) -> str:
     assert isinstance(node, ast.FunctionDef)
     name = node.name
     body = f"""\
+        from minicompiler.mine import ran
         from minicompiler.mine.{module} import {name} as mine
 
+        ran["{module.removeprefix("exercise_")}"] += 1
         return mine(*args, **named)
         """
     lines = text.splitlines()

@@ -16,7 +16,7 @@ from rich.table import Table
 from .. import doctor as machine
 from ..source import house
 from . import clinic
-from .build import build
+from .build import RAN, build
 from .exercise import Exercise, digest, exercises, named
 from .grading import Verdict, grade
 
@@ -274,15 +274,18 @@ def run_(
     arguments: Annotated[list[str] | None, typer.Argument(help="for it")] = None,
 ) -> None:
     """Run the tour, or a file, with all your passed pieces in the compiler at once."""
-    space = Workspace.here()
+    installed = pieces(Workspace.here())
+    tour = ["-m", "minicompiler.tools.tour", "--watched"]  # breaks, and side effects, too
+    program = tour if what == "tour" else [str(Path(what).resolve())]
     with tempfile.TemporaryDirectory() as folder:
-        where = build(Path(folder), pieces(space))
-        program = (
-            ["-m", "minicompiler.tools.tour"] if what == "tour" else [str(Path(what).resolve())]
-        )
-        environment = os.environ | {"PYTHONPATH": str(where)}
+        where, ran = build(Path(folder), installed), Path(folder) / "ran.json"
+        environment = os.environ | {"PYTHONPATH": str(where), RAN: str(ran)}
         command = [sys.executable, "-P", *program, *(arguments or [])]
-        raise typer.Exit(subprocess.run(command, env=environment).returncode)
+        status = subprocess.run(command, env=environment).returncode
+        asked = json.loads(ran.read_text()) if ran.exists() else {}
+    for e, _ in installed:
+        out.print(f"yours: {e.name} was asked {asked.get(e.name, 0):,} times", markup=False)
+    raise typer.Exit(status)
 
 
 @app.command()
