@@ -5,6 +5,7 @@
 import collections
 import functools
 import threading
+import weakref
 from enum import Enum
 from types import CellType, ClassMethodDescriptorType, FunctionType, GetSetDescriptorType
 from types import MemberDescriptorType, ModuleType, TracebackType
@@ -34,8 +35,8 @@ def namespace(ev: E, v: Obj | Tensor) -> Dict | None:
             v.attributes = ev.wrap(real, source) if old else ev.keep(real, Dict(dict, real, source))
         elif v.cls.__dictoffset__ != 0:
             v.attributes = Dict()
-        if v.attributes is not None and isinstance(v, Obj):
-            v.attributes.owner = v
+        if v.attributes is not None and isinstance(v, Obj) and not isinstance(v.real, ModuleType):
+            v.attributes.owner = weakref.ref(v)
     return v.attributes
 
 
@@ -84,11 +85,11 @@ def getattr_(ev: E, v: Value, name: str) -> Value:
     except Raised as raised:
         if not issubclass(raised.value.cls, AttributeError):
             raise
-        last = raised
+        absent = raised.value  # what was raised would keep its frames alive, and they it
     try:
         if (found := model.call_special(ev, v, "__getattr__", Const(name))) is not None:
             return found
-        raise last
+        raise Raised(ev, absent)
     except Raised as raised:  # C notes what was asked for, and of what
         own = raised.value.fields
         if issubclass(raised.value.cls, AttributeError) and not {"name", "obj"} & own.keys():

@@ -19,7 +19,7 @@ from .facts import ARRAY
 from .frame_hook import MISSING, type_lookup
 from .source import field
 from .values import ABSENT, E, NONE, Const, Function, Generator, Iterator, Method, Tensor, Tuple
-from .values import Value, c_method, constant, describe, is_literal, refuse
+from .values import Unbuildable, Value, c_method, constant, describe, is_literal, refuse
 
 Rule = Callable[..., Value | None]
 R = TypeVar("R", bound=Rule)
@@ -94,8 +94,8 @@ def apply(ev: E, real: Any, args: list[Value], kwargs: dict[str, Value]) -> Valu
     try:
         return RULES[real](ev, *args, **kwargs) or NONE
     except TypeError as error:
-        inside = error.__traceback__ and error.__traceback__.tb_next
-        if inside is None:  # the call does not fit the rule's own parameters
+        # where the call does not fit the rule's own parameters
+        if getattr(error.__traceback__, "tb_next", None) is None:
             refuse(f"this way of calling {getattr(real, '__name__', real)}")
         raise
 
@@ -155,8 +155,9 @@ def readable(ev: E, v: Value, real: Any) -> Any:
 def instantiate(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
     cls = fn.real
     new = type_lookup(cls, "__new__")
+    # Behind a break, what has a __del__ would live longer than in Python.
     if isinstance(new, classmethod) or hasattr(cls, "__del__") or cls.__flags__ & 1 << 20:
-        refuse(f"makes a {cls.__name__}, which is abstract, or has a __del__ or an odd __new__")
+        raise Unbuildable(0, f"makes a {cls.__name__}: abstract, with a __del__ or an odd __new__")
     source = ev.class_source(fn, "__new__") if isinstance(new, staticmethod) else None
     function = ev.wrap(getattr(new, "__func__", new), field(source, "__func__"))
     made = call(ev, function, [fn, *args], kwargs)

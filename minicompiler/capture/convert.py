@@ -9,7 +9,7 @@ Invariant: nothing that the user can see has happened when this returns.
 
 import gc
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from types import CodeType, MappingProxyType
@@ -70,52 +70,50 @@ def convert(
     while True:
         guards = GuardSet(vector_of(code), f_globals)
         guards.add_ambient()
-        ev = Evaluation(guards, f_globals, break_at)
-        frame = outermost(ev, code, args)
-        if frame.code.hidden:
-            return Skip("a comprehension hides a variable that closures share")
-        try:
-            found: Value | None = None
-            with suppress(BreakHere):
-                found = frame.enter()
-            return finish(ev, frame, found, why, compile_graph)
-        except Raised as raised:
-            name = raised.value.cls.__name__
-            where, at = raised.where or frame.where(), raised.step
-            why = Unsupported(f"raises {name}{message_of(raised.value)}", where=where)
-            if not ev.graph.operations:
+        with closing(Evaluation(guards, f_globals, break_at)) as ev:
+            frame = outermost(ev, code, args)
+            if frame.code.hidden:
+                return Skip("a comprehension hides a variable that closures share")
+            try:
+                found: Value | None = None
+                with suppress(BreakHere):
+                    found = frame.enter()
+                return finish(ev, frame, found, why, compile_graph)
+            except Raised as raised:
+                where, at = raised.where or frame.where(), raised.step
+                why = Unsupported(f"raises {told(raised.value)}", where=where)
+                if not ev.graph.operations:
+                    return skip(why.reason, guards, frame)
+            except Unsupported as error:  # its traceback would keep the arguments alive
+                why = Unsupported(error.reason, error.hint, error.where or frame.where())
+                at = error.step if isinstance(error, Unbuildable) else ev.at
+            except RecursionError:
+                return Skip("evaluation nests too deeply")
+            except Exception as error:
+                if strict or isinstance(error, BackendError):
+                    raise
+                return Skip(f"internal error: {type(error).__name__}: {error}")
+            finally:  # evaluation sets the real grad mode and autocast state, for fakes
+                set_ambient_back(ev)
+            if fullgraph:
+                raise why
+            if ev.differentiates_twice:
+                report.current().reason(f"a gradient of a gradient: {why.reason}\n  at {why.where}")
+                return all_in_python(ev, code)
+            if not {"locals", "vars", "dir", "eval", "exec"}.isdisjoint(code.co_names):
+                return Skip(f"{why.reason}; the frame looks at its own variables")
+            step = at and break_step(frame, at)
+            again = break_at is not None and step >= break_at
+            if step == 0 or again or not beyond_head(frame, step):
                 return skip(why.reason, guards, frame)
-        except Unsupported as error:  # its traceback would keep the arguments alive
-            why = Unsupported(error.reason, error.hint, error.where or frame.where())
-            at = error.step if isinstance(error, Unbuildable) else ev.at
-        except RecursionError:
-            return Skip("evaluation nests too deeply")
-        except Exception as error:
-            if strict or isinstance(error, BackendError):
-                raise
-            return Skip(f"internal error: {type(error).__name__}: {error}")
-        finally:  # evaluation sets the real grad mode and autocast state, so that fakes see them
-            set_ambient_back(ev)
-            for held in (ev.memo.clear, ev.kept.clear, ev.generators.clear):
-                held()  # cycles lead there: what the program lets go of would live on
-        if fullgraph:
-            raise why
-        if ev.differentiates_twice:
-            report.current().reason(f"a gradient of a gradient: {why.reason}\n  at {why.where}")
-            return all_in_python(ev, code)
-        if not {"locals", "vars", "dir", "eval", "exec"}.isdisjoint(code.co_names):
-            return Skip(f"{why.reason}; the frame looks at its own variables")
-        step = at and break_step(frame, at)
-        again = break_at is not None and step >= break_at
-        if step == 0 or again or not beyond_head(frame, step):
-            return skip(why.reason, guards, frame)
-        break_at = step
+            break_at = step
 
 
-def message_of(exception: Obj) -> str:
+def told(exception: Obj) -> str:
     args = exception.fields.get("args")
     texts = [describe(i) for i in getattr(args, "contents", []) if isinstance(i, Value)]
-    return f": {', '.join(texts)}" if texts else ""
+    name = exception.cls.__name__
+    return f"{name}: {', '.join(texts)}" if texts else name
 
 
 def outermost(ev: Evaluation, code: CodeType, args: tuple[Any, ...]) -> Frame:
@@ -163,7 +161,7 @@ def finish(
     record = report.current()
     code = frame.code.code
     careful = [g for g in ev.generators if not g.finished and g.frame.cleans_up]
-    if any(g.started or g in frame.stack for g in careful):  # behind a break it would live on
+    if any(g.started or found is None for g in careful):  # behind a break it would live on
         raise Unbuildable(0, "a generator may be left inside of `try` or `with`")
     worth = ev.graph.operations or config.keep_empty_graphs
     text = Text(ev, vector_of(code))
@@ -191,8 +189,7 @@ def finish(
         record.count("breaks")
         record.reason(str(why))
     numbers = [repr(v) for v in text.namespace.values() if type(v) in (float, complex)]
-    artefact = (replacement.text, text.graph, *numbers)
-    return Compiled(ev.guards, replacement, artefact, text.binding)
+    return Compiled(ev.guards, replacement, (replacement.text, text.graph, *numbers), text.binding)
 
 
 def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph) -> list[str]:
@@ -361,6 +358,8 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     if handled is not None:
         step = handled.raised[0] if handled.raised else 0
         raise Unbuildable(step, "a graph break while an exception is being handled")
+    if any(isinstance(v, Obj) and issubclass(v.cls, BaseException) for v in frame.stack):
+        raise Unbuildable(0, "an exception on the stack: raised, it would keep its own frames")
     if not frame.code.first <= frame.locals.keys():
         raise Unbuildable(0, "a graph break where what super() reads is deleted, or in a closure")
     code, live = frame.code, frame.code.live
@@ -374,8 +373,7 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     passed = [text.value(frame.locals[n]) for n in entry.live]
     closure = [text.value(frame.cells[n]) for n in cells(frame.code.code)]
     text.effects()
-    make = text.function_of(landing, closure)
-    text.after.append(f"return {make}({', '.join([*passed, *stack])})")
+    text.after.append(f"return {text.function_of(landing, closure)}({', '.join(passed + stack)})")
 
 
 def entered(frame: Frame, index: int, layout: tuple[bool, ...]) -> Entry:

@@ -92,8 +92,7 @@ def attempt(ev: E, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     except FloatingPointError:
         refuse("numpy warns")
     except Exception as error:
-        made = new_exception(type(error), *[ev.wrap(a, None) for a in error.args])
-        raise Raised(ev, made) from None
+        ev.throw(type(error), *[ev.wrap(a, None) for a in error.args])
 
 
 def fold(ev: E, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:

@@ -12,7 +12,7 @@ from itertools import islice
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from types import CellType, ClassMethodDescriptorType, CodeType, FunctionType, MappingProxyType
-from types import MethodType, ModuleType
+from types import MethodType
 from typing import Any, cast
 from weakref import ref
 
@@ -335,7 +335,7 @@ def rebuild(kind: Any, of: Any, items: dict[Any, Any]) -> None:
 
 
 def replay_dict(t: Text, of: Dict) -> None:
-    owner = of.owner if of.owner and not isinstance(of.owner.real, ModuleType) else None
+    owner = of.owner()
     name, kind = t.value(owner or of), t.const(builtin_of(of.cls))
     if of.changed:
         space = f"{t.const(own_dict)}({name})" if owner else name

@@ -56,6 +56,11 @@ class Evaluation:
         self.ambient_now: dict[tuple[Any, ...], Any] = {}
 
     # ---------------------------------------------------------------- guards
+    def close(self) -> None:
+        """Let go of all values: cycles lead there, and what the program drops would live on."""
+        for held in [*self.memo.values(), self]:
+            vars(held).clear()
+
     def where(self) -> str:
         """The user's line: innermost frame that is not torch's or Python's own."""
         for frame in reversed(self.frames):

@@ -3171,3 +3171,130 @@ def test_a_generator_left_in_a_loop_closes_at_once():
         told.clear()
         g(torch.ones(1))
         assert told == ["closed", [0, 1]]
+
+
+class Gone:
+    """Says when it dies."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def __del__(self):
+        self.log.append("gone")
+
+
+def cleaned(log, n=2):
+    for item in range(n):
+        try:
+            yield item
+        finally:
+            log.append(("over", item))
+
+
+class Counted:
+    """Entering it breaks the graph."""
+
+    def __enter__(self):
+        return sum(collections.Counter("z").values())
+
+    def __exit__(self, *raised):
+        LEFT.append(raised[0] and raised[0].__name__)
+
+
+LEFT = []
+
+
+def counting():
+    with Counted():
+        yield 2
+
+
+def left_at_the_end(x, log):
+    scaled = torch.nn.Linear(3, 3)(x)
+    it = cleaned(log)
+    log.append(next(it))
+    log.append(scaled.shape[0])
+
+
+def left_by_what_is_called(x, log):
+    log.append(any(e == 2 for e in counting()))
+    log.extend(LEFT)
+    LEFT.clear()
+
+
+def left_behind_a_break(x, log):
+    it = cleaned(log)
+    torch._dynamo.graph_break()
+    log.append(next(it))
+    it = None
+    log.append("next")
+
+
+def left_behind_a_throw(x, log):
+    def waits():
+        yield 7
+
+    try:
+        waits().throw(OSError(3))
+    except OSError:
+        pass
+    it = cleaned(log)
+    print(x.sum().item())
+    log.append(next(it))
+
+
+def dies_in_time(x, log):
+    log.append(len([Gone(log), x + 1]))
+    kept = Gone(log)
+    log.append("kept")
+    kept = None
+    log.append(kept)
+
+
+def has_no_such_attribute(x, log):
+    class Named:
+        def __getattr__(self, name):
+            return len(name)
+
+    it = cleaned(log)
+    log.append(next(it) + Named().abc)
+
+
+LEAVING = [left_at_the_end, left_by_what_is_called, left_behind_a_break, left_behind_a_throw]
+LEAVING += [dies_in_time, has_no_such_attribute]
+
+
+@pytest.mark.parametrize("f", LEAVING)
+def test_what_a_call_lets_go_of_dies_when_it_does_in_python(f):
+    compiled = minicompiler.compile(f, backend="eager")
+    seen = []
+    gc.disable()  # it must not need the collector
+    try:
+        for run in (f, compiled, compiled):
+            run(torch.ones(2, 3), log := [])
+            seen.append([entry for entry in log])
+    finally:
+        gc.enable()
+    assert seen[1:] == [seen[0]] * 2
+
+
+def evaluation_objects():
+    parts = ("minicompiler.capture.values", "minicompiler.capture.evaluator")
+    return [o for o in gc.get_objects() if str(type(o).__module__).startswith(parts)]
+
+
+@pytest.mark.parametrize("f", [*LEAVING, lambda x, log: log.append(x.shape) or x.add_(1)])
+def test_nothing_of_an_evaluation_outlives_it(f):
+    compiled = minicompiler.compile(f, backend="eager")
+    compiled(torch.ones(2, 3), [])  # what is made once in the process
+    compiled = minicompiler.compile(f, backend="eager")
+    gc.collect()
+    before = {id(o) for o in evaluation_objects()}
+    gc.disable()
+    try:
+        compiled(torch.ones(2, 3), [])
+        left = [o for o in evaluation_objects() if id(o) not in before]
+    finally:
+        gc.enable()
+    kinds = {type(o).__name__ for o in left}
+    assert kinds <= {"Pin", "Const"}, kinds  # the guards hold these

@@ -138,7 +138,7 @@ class Dict(Obj):
         self.unread = None if real is ABSENT else real
         self.stored: dict[Any, None] = {}
         self.changed = 0  # how often were keys taken away?
-        self.owner: Obj | None = None  # whose attributes these are
+        self.owner: Callable[[], Obj | None] = lambda: None  # whose attributes these are; weak
 
     # ------------------------------------------------------------ reading
     def get(self, ev: E, key: Value) -> Value | None:
