@@ -120,16 +120,17 @@ class Region:
         self, code: types.CodeType, function: types.FunctionType, vector: tuple[Any, ...]
     ) -> cache.Compiled | None:
         """Capture the frame and compile its graph."""
-        with report.current().stage("capture"):
-            made = convert.convert(
-                code,
-                vector,
-                function.__globals__,
-                self.compile_graph,
-                self.fullgraph,
-                strict=config.verify,
-            )
+        record, space = report.current(), function.__globals__
+        try:
+            with record.stage("capture"):
+                made = convert.convert(
+                    code, vector, space, self.compile_graph, self.fullgraph, config.verify
+                )
+        except Unsupported as refusal:
+            record.left_to_python(refusal)
+            raise
         if isinstance(made, convert.Skip):
+            record.left_to_python(made.reason)
             return None if made.guards is None else cache.Compiled(made.guards, None)
         return made
 
@@ -212,16 +213,21 @@ def stats() -> dict[str, Any]:
 def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Explanation:
     """Compile `fn` afresh, call it once, and tell what every stage made and why.
 
-    Where the result requires grad its backward is computed too, without touching any `.grad`.
+    Print it, look at it in a notebook, or take one stage: `explain(f, x).guards`. Where the result
+    requires grad its backward is computed too, without touching any `.grad`. `fn` may be compiled
+    already: then it is the original that is compiled again. Why other arguments compile it once
+    more: `explain(f, x).then(y).recompiles`. What `fn` raises passes through.
     """
-    with report.collecting() as records:
-        outputs = tree_leaves(_afresh(original(fn), "auto")(*args, **kwargs))
-        wanted = [t for t in outputs if isinstance(t, torch.Tensor) and t.requires_grad]
-        variables = [getattr(node, "variable", None) for node in behind(wanted)]
-        if leaves := [t for t in variables if t is not None]:
-            ones = [torch.ones_like(t) for t in wanted]
-            torch.autograd.grad(wanted, leaves, ones, allow_unused=True)
-    return report.Explanation(records)
+    call = functools.partial(_with_backward, _afresh(original(fn), "auto"))
+    return report.Explanation(call).then(*args, **kwargs)
+
+
+def _with_backward(compiled: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    outputs = tree_leaves(compiled(*args, **kwargs))
+    wanted = [t for t in outputs if isinstance(t, torch.Tensor) and t.requires_grad]
+    variables = [getattr(node, "variable", None) for node in behind(wanted)]
+    if leaves := [t for t in variables if t is not None]:
+        torch.autograd.grad(wanted, leaves, [*map(torch.ones_like, wanted)], allow_unused=True)
 
 
 def _afresh(fn: Callable[..., Any], backend: str | pipeline.Backend, **options: Any) -> Any:
@@ -247,9 +253,7 @@ def bisect(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> report.Divergen
 
         return graph
 
-    def calling(compiled: Callable[[Any], Any]) -> Callable[..., Any]:
-        return lambda fn, args, kwargs: compiled(fn)(*args, **kwargs)
-
+    calling: Any = lambda compiled: lambda fn, args, kwargs: compiled(fn)(*args, **kwargs)
     with torch.random.fork_rng():
         return report.first_wrong_stage(
             calling(lambda fn: fn),

@@ -190,8 +190,8 @@ def find_or_compile(
         made = cache.artefacts(region, vector)
         left = sum(compiled.replacement is None for _, compiled in cache.of(region))
         if made:
-            why = next(map(str, cache.failures(region, vector)), "a guard failed")
-            current().recompile_reason(f"{cache.name}: {why}")
+            why = next(cache.failures(region, vector), None) or "a guard failed"
+            current().recompile_reason(f"{cache.name}: {why}", why)
             if made >= config.recompile_limit:
                 cache.give_up(region)
                 warn(

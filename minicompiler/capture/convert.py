@@ -176,7 +176,7 @@ def finish(
     else:
         if not worth and not handles_tensors(frame):
             return Skip(why.reason)
-        write_break(ev, frame, text)
+        landing = write_break(ev, frame, text)
     leave_ambient(ev)
     set_ambient_back(ev)  # compiled under what it will find
     run = graph_call(code, text, compile_graph) if ev.graph.operations else text.asks
@@ -186,8 +186,7 @@ def finish(
     record.add("guards", ev.guards)
     record.count("frames")
     if found is None:
-        record.count("breaks")
-        record.reason(str(why))
+        record.graph_break(why, landing)
     numbers = [repr(v) for v in text.namespace.values() if type(v) in (float, complex)]
     return Compiled(ev.guards, replacement, (replacement.text, text.graph, *numbers), text.binding)
 
@@ -352,8 +351,8 @@ def leave_ambient(ev: Evaluation) -> None:
             ev.graph.graph.call_function(setter, (*key[1:], before)).meta["val"] = None
 
 
-def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
-    """Effects, then the landing with the stack and the live locals."""
+def write_break(ev: Evaluation, frame: Frame, text: Text) -> CodeType:
+    """Effects, then the landing with the stack and the live locals. Gives its code."""
     handled = ev.handled or next((v.previous for v in frame.stack if isinstance(v, Handled)), None)
     if handled is not None:
         step = handled.raised[0] if handled.raised else 0
@@ -374,6 +373,7 @@ def write_break(ev: Evaluation, frame: Frame, text: Text) -> None:
     closure = [text.value(frame.cells[n]) for n in cells(frame.code.code)]
     text.effects()
     text.after.append(f"return {text.function_of(landing, closure)}({', '.join(passed + stack)})")
+    return landing
 
 
 def entered(frame: Frame, index: int, layout: tuple[bool, ...]) -> Entry:

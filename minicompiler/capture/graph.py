@@ -57,7 +57,7 @@ class CapturedGraph:
         # In inference mode a fake that is none counts writes; outside it, one that is refuses them.
         with torch.inference_mode(real.is_inference() and not torch.is_inference_mode_enabled()):
             fake = self.mode.fake(real)
-        node.meta["val"] = fake
+        node.meta.update(val=fake, source=source)
         made = Tensor(node, fake, type(real)).outside(real, source)
         self.inputs.append(made)
         self.known[id(fake)] = made

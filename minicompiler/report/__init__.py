@@ -7,16 +7,7 @@ Invariant: recording never changes what is compiled; without a record every call
 
 from .bisecting import Case, Divergence, Trial, first_wrong_stage
 from .explanation import Explanation
-from .record import (
-    Record,
-    Why,
-    collecting,
-    current,
-    open_record,
-    recording,
-    reset_totals,
-    totals,
-)
+from .record import Record, Why, collecting, current, open_record, recording, reset_totals, totals
 
 __all__ = [
     "Case",

@@ -25,7 +25,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 from ..errors import Unsupported
 from . import record
 from .compare import Difference, Run, ambient_kept, clone, differences, in_float64, run
-from .explanation import section
+from .display import Part, as_text
+from .explanation import blocks
 
 Backend: TypeAlias = Callable[[fx.GraphModule, list[Any]], Callable[..., Any]]
 
@@ -37,7 +38,7 @@ FOLDERS = dict(capture="capture", aot="aot", decompositions="aot", lowering="low
 FOLDERS |= dict(schedule="schedule", codegen="codegen")
 # stage -> what it made of the graph, as `explain` shows it
 LOOK = {
-    "capture": ("breaks", "graph", "resume"),
+    "capture": ("breaks", "graph", "bytecode"),
     "aot": ("joint", "partition"),
     "lower": ("loops",),
     "schedule": ("fusion", "buffers", "kernels"),
@@ -130,7 +131,7 @@ def first_wrong_stage(
     with record.collecting() as records:
         other = attempt(whole, inputs)
     if found := worst(differences(eager, other, attempt(call, nudged(inputs))), "runtime"):
-        look = "\n\n".join(section(r, "resume") for r in records)
+        look = "\n\n".join(as_text(block) for r in records for block in blocks(r, "bytecode"))
         return Divergence(found.stage, found.difference, text_of(call, inputs), 0, look)
     return None
 
@@ -364,8 +365,7 @@ def explained(case: Case, trial: Trial, before: Finding) -> Divergence:
 
 
 def texts(made: record.Record, stage: str) -> str:
-    parts = [(name, section(made, name)) for name in LOOK[stage]]
-    return "\n\n".join(f"{'-' * 8} {name} {'-' * 8}\n{text}" for name, text in parts if text)
+    return "\n\n".join(as_text(Part(n, told)) for n in LOOK[stage] if (told := blocks(made, n)))
 
 
 def text_of(call: Callable[..., Any], inputs: Sequence[Any]) -> str:

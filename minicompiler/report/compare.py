@@ -74,10 +74,10 @@ def original(fn: Any) -> Any:
     neither what eager does nor how it is made could be seen on it."""
     if type(fn).__name__ == "CompiledModule":
         return vars(fn)["_original"]
-    ours = "Region.around.<locals>.compiled"
-    if isinstance(fn, types.FunctionType) and fn.__code__.co_qualname == ours:
-        return vars(fn)["__wrapped__"]
-    return fn
+    ours = (
+        isinstance(fn, types.FunctionType) and fn.__code__.co_qualname == "under_hook.<locals>.call"
+    )
+    return vars(fn)["__wrapped__"] if ours and "_torchdynamo_disable" not in vars(fn) else fn
 
 
 def clone(inputs: Any, memo: dict[int, Any] | None = None) -> Any:

@@ -1,41 +1,21 @@
-"""Every stage of one call, as text.
+"""Every stage of one call, shown.
 
 Each property of an `Explanation` is one stage over all frames of the call: what it made, and why it
-decided as it did. `str` of the whole is the stages of each frame in the order of the pipeline.
+decided as it did. The whole is the stages of each frame in the order of the pipeline. Both are
+text, and show themselves in colours in a terminal (`rich.print`) and as tables in a notebook.
 """
 
-import dis
-import io
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .record import Record
-
-Writer = Callable[[Any], str]
-
-
-def _disassembled(code: Any) -> str:
-    text = io.StringIO()
-    dis.dis(code, file=text, depth=0)
-    return text.getvalue()
-
-
-def _graph(gm: Any) -> str:
-    return str(gm.graph)
-
-
-def _guards(guards: Any) -> str:
-    return "\n".join(map(str, guards.rows))
+from . import front
+from .display import Block, Code, Part, Rows, Shown, Stage, as_text
+from .record import Record, collecting
 
 
 def _halves(parts: Any) -> str:
     text = f"forward\n{parts.forward.graph}"
     return text if parts.backward is None else f"{text}\n\nbackward\n{parts.backward.graph}"
-
-
-def _kernels(sources: Any) -> str:
-    return "\n\n".join(source.text for source in sources)
 
 
 def _steps(plan: Any) -> str:
@@ -52,60 +32,66 @@ def _steps(plan: Any) -> str:
     return "\n".join(lines)
 
 
-# property of an Explanation -> (kind of what stages recorded, how to write one)
-STAGES: dict[str, tuple[str, Writer]] = {
-    "bytecode": ("bytecode", _disassembled),
-    "graph": ("graph", _graph),
-    "guards": ("guards", _guards),
-    "resume": ("replacement", str),
-    "joint": ("joint", lambda joint: str(joint.graph)),
-    "partition": ("partition", _halves),
-    "loops": ("program", repr),
-    "buffers": ("plan", _steps),
-    "kernels": ("kernels", _kernels),
-    "wrapper": ("wrapper", str),
+FRONT = ("bytecode", "graph", "guards", "breaks", "resume", "recompiles")  # functions of `front`
+# other properties of an Explanation -> (what stages recorded, how to write one, in which language)
+STAGES: dict[str, tuple[str, Callable[[Any], str], str]] = {
+    "joint": ("joint", lambda joint: str(joint.graph), "text"),
+    "partition": ("partition", _halves, "text"),
+    "loops": ("program", repr, "python"),
+    "buffers": ("plan", _steps, "text"),
+    "kernels": ("kernels", lambda made: "\n\n".join(source.text for source in made), "cpp"),
+    "wrapper": ("wrapper", str, "python"),
 }
-# stages whose text is why-records alone: (stage of the record, what happened)
-DECISIONS = {"breaks": ("capture", "break"), "fusion": ("schedule", "")}
-ORDER = (
-    "bytecode graph breaks guards resume joint partition "
-    "loops fusion buffers kernels wrapper timing"
-).split()
+ORDER = (*FRONT, "joint", "partition", "loops", "fusion", "buffers", "kernels", "wrapper", "timing")
+NOTHING = "no frame was compiled: generators, coroutines and code in C run as they are"
 
 
-@dataclass
-class Explanation:
-    """One call of a function that was compiled for it: a record a frame."""
+class Explanation(Shown):
+    """Calls of a function that was compiled for them, a record a frame. `call` makes one more."""
 
-    records: list[Record] = field(default_factory=list)
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self.call, self.records = call, list[Record]()
 
-    def __getattr__(self, name: str) -> str:
+    def then(self, *args: Any, **kwargs: Any) -> "Explanation":
+        """The same compiled function is called again. What that compiles is told, too; and, in
+        `recompiles`, which guards failed. Frames of libraries are told of where there are no other:
+        what is not called by compiled code is left to Python there."""
+        with collecting() as records:
+            self.call(*args, **kwargs)
+        self.records += [r for r in records if not front.of_a_library(r)] or records
+        return self
+
+    def __getattr__(self, name: str) -> Stage:
         if name not in ORDER:
             raise AttributeError(f"there is no stage {name!r}; the stages are {', '.join(ORDER)}")
-        texts = [section(record, name) for record in self.records]
-        return "\n\n".join(text for text in texts if text)
+        told = [(front.title(r), found) for r in self.records if (found := blocks(r, name))]
+        return Stage([Part(*part) for part in told] if self.records else self.blocks)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *ORDER]
+
+    @property
+    def blocks(self) -> Sequence[Block]:  # type: ignore[override]
+        parts = [[Part(n, told) for n in ORDER if (told := blocks(r, n))] for r in self.records]
+        frames = [Part(front.title(r), made, "=" * 16) for r, made in zip(self.records, parts)]
+        return frames or [Rows([(NOTHING,)])]
 
     def __str__(self) -> str:
-        parts = []
-        for record in self.records:
-            parts.append(f"{'=' * 16} {record.name} {'=' * 16}")
-            for name in ORDER:
-                if text := section(record, name):
-                    parts.append(f"{'-' * 8} {name} {'-' * 8}\n{text}")
-        return "\n\n".join(parts)
+        return "\n\n".join(map(as_text, self.blocks))
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
+    __repr__ = __str__
 
 
-def section(record: Record, name: str) -> str:
-    """What one stage of one frame has to say; "" where it made nothing."""
-    if name == "timing":
-        spent = sorted(record.seconds.items(), key=lambda item: -item[1])
-        return "\n".join(f"{stage:10} {1e3 * seconds:8.1f} ms" for stage, seconds in spent)
-    if name in DECISIONS:
-        stage, verdict = DECISIONS[name]
-        found = [w for w in record.whys if w.stage == stage and verdict in w.verdict]
-        return "\n".join(f"{w.subject}: {w.verdict}, {w.reason}" for w in found)
-    kind, write = STAGES[name]
-    return "\n\n".join(write(made) for made in record.stages.get(kind, ())).rstrip()
+def blocks(record: Record, name: str) -> list[Block]:
+    """What one stage of one frame has to say; nothing where it made nothing."""
+    if name in FRONT:
+        return list(getattr(front, name)(record))
+    if name in STAGES:
+        kind, write, language = STAGES[name]
+        return [Code(write(made), language) for made in record.stages.get(kind, ())]
+    spent = sorted(record.seconds.items(), key=lambda item: -item[1])
+    lines = [f"{stage:10} {1e3 * seconds:8.1f} ms" for stage, seconds in spent]
+    if name == "fusion":
+        whys = [w for w in record.whys if w.stage == "schedule"]
+        lines = [f"{w.subject}: {w.verdict}, {w.reason}" for w in whys]
+    return [Code("\n".join(lines))] if lines else []

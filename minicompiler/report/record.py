@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 
@@ -89,15 +90,32 @@ class Record:
         with totals.lock:
             totals.counts[key] += n
 
-    def reason(self, text: str) -> None:
+    def reason(self, text: str, **data: Any) -> None:
         """A graph break and why."""
-        self.why(Why("capture", "graph", "break", text))
+        self.why(Why("capture", "graph", "break", text, data))
         with totals.lock:
             totals.reasons.append(text)
 
-    def recompile_reason(self, text: str) -> None:
+    def graph_break(self, refusal: Exception, landing: CodeType) -> None:
+        """The graph ends because of the refusal; the landing runs what could not be captured."""
+        self.count("breaks")
+        self.reason(str(refusal), refusal=refusal, landing=landing)
+
+    def left_to_python(self, reason: object) -> None:
+        """A frame of which nothing is compiled, and why."""
+        self.why(Why("capture", "frame", "left to Python", str(reason)))
+
+    def recompile_reason(self, text: str, failed: object = None) -> None:
         """The guard that failed, with both values and the user's line."""
-        self.why(Why("capture", "frame", "recompile", text))
+        self.why(
+            Why(
+                "capture",
+                "frame",
+                "recompile",
+                text,
+                {"failed": failed} if failed != "a guard failed" else {},
+            )
+        )
         with totals.lock:
             totals.recompile_reasons.append(text)
 

@@ -26,15 +26,17 @@ def doctor() -> None:
 def explain(
     target: Annotated[str, typer.Argument(help="FILE:FUNCTION, or the name of a module there")],
     args: Annotated[str, typer.Option(help="arguments, as Python in the file's scope")] = "",
+    then: Annotated[str, typer.Option(help="arguments of a second call, as --args")] = "",
     stage: Annotated[str, typer.Option(help="one stage alone, for example loops")] = "",
 ) -> None:
     """Print what every stage of the compiler makes of a function, and why.
 
     Without --args the file's `example_inputs` are passed: a tuple, or a function that makes one.
+    With --then the function is called once more: `recompiles` says what other arguments compile.
     """
     from . import explaining
 
-    raise typer.Exit(explaining.show(target, args, stage))
+    raise typer.Exit(explaining.show(target, args, then, stage))
 
 
 @app.command()

@@ -8,28 +8,35 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from rich.console import Console
 
 import minicompiler
 from minicompiler.report.compare import clone
+from minicompiler.report.explanation import ORDER
 
 
-def show(target: str, arguments: str, stage: str) -> int:
-    """Print the explanation; 2 and one line on stderr where that cannot be."""
+def show(target: str, arguments: str, then: str, stage: str) -> int:
+    """Print the explanation, in colours and to its width where it goes to a terminal; 2 and one
+    line on stderr where that cannot be."""
     try:
-        fn, inputs = load(target, arguments)
+        if stage and stage not in ORDER:
+            raise ValueError(f"there is no stage {stage!r}; the stages are {', '.join(ORDER)}")
+        fn, inputs, *again = load(target, arguments, *filter(None, [then]))
     except (ValueError, OSError) as error:
         print(f"minicompiler explain: {error}", file=sys.stderr)
         return 2
     try:
         explanation = minicompiler.explain(fn, *inputs)
+        for others in again:
+            explanation.then(*others)
     except Exception as error:
         print(f"minicompiler explain: {raised(target, error)}", file=sys.stderr)
         return 2
-    try:
-        print(getattr(explanation, stage) if stage else explanation)
-    except AttributeError as error:
-        print(f"minicompiler explain: {error}", file=sys.stderr)
-        return 2
+    told = (getattr(explanation, stage) or f"{stage}: nothing") if stage else explanation
+    if sys.stdout.isatty():
+        Console().print(told)
+    else:
+        print(told)
     return 0
 
 
@@ -61,8 +68,9 @@ def raised(target: str, error: Exception) -> str:
     return f"{name} raised {type(error).__name__}: {said} ({file}:{lines[-1] if lines else '?'})"
 
 
-def load(target: str, arguments: str) -> tuple[Any, tuple[Any, ...]]:
-    """The function and its inputs. Raises ValueError, in words for the user, or OSError."""
+def load(target: str, *arguments: str) -> tuple[Any, ...]:
+    """The function and its inputs, once for each text of arguments. Raises ValueError, in words for
+    the user, or OSError."""
     file, _, name = target.rpartition(":")
     if not file or not name:
         raise ValueError(f"say FILE:FUNCTION, not {target!r}")
@@ -74,14 +82,18 @@ def load(target: str, arguments: str) -> tuple[Any, tuple[Any, ...]]:
         raise ValueError(f"{file} fails by itself: {type(error).__name__}: {error}") from error
     if not callable(fn := scope.get(name)):
         raise ValueError(f"{file} has no function {name!r}")
-    if not arguments:
+    return fn, *(inputs_of(fn, scope, file, name, text) for text in arguments)
+
+
+def inputs_of(fn: Any, scope: dict[str, Any], file: str, name: str, text: str) -> tuple[Any, ...]:
+    if not text:
         inputs = scope.get("example_inputs", ())
         inputs = inputs() if callable(inputs) else inputs
     else:
         try:
-            inputs = eval(f"({arguments},)", scope)
+            inputs = eval(f"({text},)", scope)
         except Exception as error:
-            raise ValueError(f"--args {arguments!r}: {type(error).__name__}: {error}") from error
+            raise ValueError(f"--args {text!r}: {type(error).__name__}: {error}") from error
     inputs = inputs if isinstance(inputs, tuple) else (inputs,)
     try:
         inspect.signature(getattr(fn, "forward", fn)).bind(*inputs)
@@ -90,4 +102,4 @@ def load(target: str, arguments: str) -> tuple[Any, tuple[Any, ...]]:
             f"{name} does not take {len(inputs)} arguments ({error}); pass others with --args, or "
             f"give {file} a tuple `example_inputs`"
         ) from error
-    return fn, inputs
+    return inputs
