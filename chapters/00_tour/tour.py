@@ -81,8 +81,8 @@ def later():
 
 def no_graph_of_the_whole_step():
     """Twice the branch on a value is in the way, once in `forward` and once for `step`, which calls
-    it; then `backward`, and a write to `p.grad`. What lies between is compiled. The last frame is one
-    of torch's that the loop over the parameters calls."""
+    it; then `backward`, and a write to `p.grad`. What lies between is compiled. The last frame is
+    one of torch's, which the loop over the parameters calls."""
     for text in explained.breaks.split("\n\n"):
         print(text)
 
