@@ -106,13 +106,13 @@ def glossary() -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """A term is explained where it is first used, and not in headings and links."""
+    """A term is explained where it is first used, and not in headings and links; by keyboard too."""
     seen: set[str] = set()
 
     def first(found: re.Match[str]) -> str:
         title = found[0].partition(">")[0]
         known = title in seen
         seen.add(title)
-        return found[1] if known else found[0]
+        return found[1] if known else found[0].replace("<abbr", '<abbr tabindex="0"', 1)
 
     return TERM.sub(first, NAMED.sub(lambda named: TERM.sub(r"\1", named[0]), html))
