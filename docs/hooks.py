@@ -106,7 +106,7 @@ def glossary() -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """A term is explained where it is first used, and not in headings and links; by keyboard too."""
+    """A term is explained where it is first used, by keyboard too; not in headings and links."""
     seen: set[str] = set()
 
     def first(found: re.Match[str]) -> str:

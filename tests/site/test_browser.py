@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.slow
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 LOOKS = [(width, scheme) for width in (360, 1440) for scheme in ("light", "dark")]
 
 
