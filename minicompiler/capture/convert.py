@@ -83,7 +83,7 @@ def convert(
                 where, at = raised.where or frame.where(), raised.step
                 why = Unsupported(f"raises {told(raised.value)}", where=where)
                 if not ev.graph.operations:
-                    return skip(why.reason, guards, frame)
+                    return skip(str(why), guards, frame)
             except Unsupported as error:  # its traceback would keep the arguments alive
                 why = Unsupported(error.reason, error.hint, error.where or frame.where())
                 at = error.step if isinstance(error, Unbuildable) else ev.at
@@ -105,7 +105,7 @@ def convert(
             step = at and break_step(frame, at)
             again = break_at is not None and step >= break_at
             if step == 0 or again or not beyond_head(frame, step):
-                return skip(why.reason, guards, frame)
+                return skip(str(why), guards, frame)
             break_at = step
 
 
@@ -175,7 +175,7 @@ def finish(
         text.after.append(f"return {result}")
     else:
         if not worth and not handles_tensors(frame):
-            return Skip(why.reason)
+            return Skip(str(why))
         landing = write_break(ev, frame, text)
     leave_ambient(ev)
     set_ambient_back(ev)  # compiled under what it will find

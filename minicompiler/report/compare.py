@@ -74,10 +74,9 @@ def original(fn: Any) -> Any:
     neither what eager does nor how it is made could be seen on it."""
     if type(fn).__name__ == "CompiledModule":
         return vars(fn)["_original"]
-    ours = (
-        isinstance(fn, types.FunctionType) and fn.__code__.co_qualname == "under_hook.<locals>.call"
-    )
-    return vars(fn)["__wrapped__"] if ours and "_torchdynamo_disable" not in vars(fn) else fn
+    name = getattr(getattr(fn, "__code__", None), "co_qualname", "")
+    ours = name == "under_hook.<locals>.call" and "_torchdynamo_disable" not in vars(fn)
+    return vars(fn)["__wrapped__"] if ours else fn
 
 
 def clone(inputs: Any, memo: dict[int, Any] | None = None) -> Any:

@@ -182,12 +182,13 @@ def breaks(record: Record) -> Iterator[Block]:
     whys = decided(record, "break")
     yield from (Code(w.reason) for w in whys if not w.data)  # a graph that runs as captured
     for refusal, landing in (w.data.values() for w in whys if w.data):
+        then = [f"{called(c)} at {line(place(c))}" for c in behind(landing)]
         rows = [
             ("breaks at", line(place(landing))),
             ("because it", f"{refusal.reason}, at {line(refusal.where)}"),
             ("instead", refusal.hint),
             ("eagerly", called(landing)),
-            *[("then", f"{called(c)} at {line(place(c))}") for c in behind(landing)],
+            *[("then", text) for text in then or ["Python, to the end of the function"]],
         ]
         yield Rows([row for row in rows if row[1]])
     yield from (Code(f"left to Python: {w.reason}") for w in decided(record, "left to Python"))

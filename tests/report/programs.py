@@ -1,4 +1,4 @@
-"""Twenty small programs for `explain`: breaks of all kinds, and what is not captured at all."""
+"""Two dozen small programs for `explain`: breaks of all kinds, and what is not captured at all."""
 
 import collections
 from collections.abc import Callable
@@ -27,6 +27,21 @@ def loop(x: Any) -> Any:
         if x.sum() > i:
             x = x - 1
     return x + 1
+
+
+def loop_to_the_end(x: Any) -> Any:
+    for i in range(3):
+        last = x * i
+        if last.sum() > 3:
+            x = last
+    return last
+
+
+def first_turn_apart(x: Any) -> Any:
+    while x.sum() < 10:
+        last = x + 1
+        x = last * 2
+    return last
 
 
 def under_no_grad(x: Any) -> Any:
@@ -137,6 +152,7 @@ async def waits(x: Any) -> Any:
 PROGRAMS: dict[str, Callable[[], tuple[Any, ...]]] = {
     fn.__name__: lambda fn=fn: (fn, torch.ones(4))
     for fn in (
+        *(loop_to_the_end, first_turn_apart),
         *(straight, branch, loop, under_no_grad, in_a_call, in_try, in_a_display, prints),
         *(two_breaks, yields, takes_a_generator, names, catches, strings, containers, gradient),
     )

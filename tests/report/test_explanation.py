@@ -185,7 +185,14 @@ def test_resume_functions_are_those_that_run(program: str) -> None:
     announced = set(re.findall(r"(\S+_resume_\d+)\(", told.resume))
     ran = {r.name for r in told.records if re.search(r"_resume_\d+$", r.name)}
     assert ran <= announced
-    assert announced == set(re.findall(r"^then +(\S+)\(", told.breaks, re.MULTILINE))
+    then = set(re.findall(r"^then +(\S+)", told.breaks, re.MULTILINE))
+    assert announced == {name.partition("(")[0] for name in then} - {"Python,"}
+
+
+def test_where_nothing_goes_on_that_is_said() -> None:
+    assert "then        Python, to the end of the function" in captured("loop_to_the_end").breaks
+    left = captured("first_turn_apart").breaks.split("left to Python: ")[1]
+    assert left.startswith("branches on the value of a tensor\n  at ") and "instead: use" in left
 
 
 def test_bytecode_is_beside_what_replaces_it() -> None:
