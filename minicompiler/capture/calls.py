@@ -17,7 +17,6 @@ import torch
 from . import attributes, data_model as model
 from .facts import ARRAY
 from .frame_hook import MISSING, type_lookup
-from .source import field
 from .values import ABSENT, E, NONE, Const, Function, Generator, Iterator, Method, Tensor, Tuple
 from .values import Unbuildable, Value, c_method, constant, describe, is_literal, refuse
 
@@ -158,11 +157,11 @@ def instantiate(ev: E, fn: Value, args: list[Value], kwargs: dict[str, Value]) -
     # Behind a break, what has a __del__ would live longer than in Python.
     if isinstance(new, classmethod) or hasattr(cls, "__del__") or cls.__flags__ & 1 << 20:
         raise Unbuildable(0, f"makes a {cls.__name__}: abstract, with a __del__ or an odd __new__")
-    source = ev.class_source(fn, "__new__") if isinstance(new, staticmethod) else None
-    function = ev.wrap(getattr(new, "__func__", new), field(source, "__func__"))
-    made = call(ev, function, [fn, *args], kwargs)
+    if (source := ev.class_source(fn, "__new__")) is not None:
+        ev.assume("ID", source, new)
+    made = call(ev, ev.wrap(getattr(new, "__func__", new), None), [fn, *args], kwargs)
     made.born = ev.at
     if issubclass(made.cls, cls):
-        init, source = type_lookup(cls, "__init__"), ev.class_source(fn, "__init__")
+        init, source = attributes.class_attribute(ev, made, made.cls, "__init__")
         model.answered("__init__", call(ev, ev.wrap(init, source), [made, *args], kwargs))
     return made

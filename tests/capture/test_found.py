@@ -3298,3 +3298,21 @@ def test_nothing_of_an_evaluation_outlives_it(f):
         gc.enable()
     kinds = {type(o).__name__ for o in left}
     assert kinds <= {"Pin", "Const"}, kinds  # the guards hold these
+
+
+def test_a_new_given_to_a_class_later_makes_the_object_and_its_class_says_how_it_begins():
+    class Made:
+        def __init__(self, k):
+            self.k = k
+
+    class Other(Made):
+        def __init__(self, k):
+            self.k = k + 40
+
+    def f(x):
+        return x * Made(3).k
+
+    compiled = minicompiler.compile(f, backend="eager")
+    assert compiled(torch.ones(1)) == 3
+    Made.__new__ = lambda cls, k: object.__new__(Other)
+    assert compiled(torch.ones(1)) == f(torch.ones(1)) == 43

@@ -537,6 +537,91 @@ LOG.append(str(<a>.dtype))""",
     """<a:@LI>.append(<int>)
 <+T> = <T> * len(<@LI>)""",
     """<+T> = <T> * torch.ones(3)""",
+    # ---------------------------------------------------------------- a class made otherwise
+    """<+T> = <T> + <?Remade(<int>).k || Remade.build(<int>).k || [Remade(e).k for e in (1, 2)][1] || Remade_(<int>).k || Remade(<int>)(<int>) || len(Remade(<int>)) || Remade(<int>)[1] || (Remade(<int>) + 1)?>
+LOG.append(str(Remade(2).k))
+...
+<?Remade.__init__ = lambda self, k: setattr(self, 'k', k + 4) || Remade.__init__ = lambda self, k: setattr(self, 'k', k + 4) || Remade.__new__ = lambda cls, k: object.__new__(Remade_) || Remade_.__init__ = lambda self, k: setattr(self, 'k', 40) || Remade.__call__ = lambda self, n: n + 6 || Remade.__len__ = lambda self: 8 || Remade.__getitem__ = lambda self, i: 9 || Remade.__add__ = lambda self, n: n + 20 || Remade.build = staticmethod(lambda k: SimpleNamespace(k=k + 30)) || del Remade_.__init__?>""",
+    # ---------------------------------------------------------------- a key that is not there, and one object known by two ways
+    """# <a:?DICTS.p || DICTS.pair[0] || DICTS.by['p']?>
+# <b:?DICTS.q || DICTS.pair[1] || DICTS.by['q']?>
+<?<a>['new'] = <int> || <a>.setdefault('new', <int>) || <a>.update(new=<int>) || <a> |= {'new': <int>}?>
+<+T> = <T> + <?('new' in <b>) || <b>.get('new', 7) || (<b>['new'] if 'new' in <b> else 5) || len(<b>) || <b>.pop('new', 8) || ('new' not in [*<b>])?>
+<a>.pop('new', None)
+...
+DICTS.turn()""",
+    """# <a:?KNOWN_AS.o || KNOWN_AS.by['o']?>
+# <b:?KNOWN_AS.d || KNOWN_AS.by['d']?>
+<?LOG.append(len(<b>)) || LOG.append(<a>.v) || pass?>
+<?<b>['v'] = <int> + 5 || <b>['n'] = <T> || <b>.pop('v', 0) || <b>.update(v=7) || <b>.clear() || <a>.v = <int> + 8 || <a>.n = <T> || vars(<a>)['v'] = 6 || del <a>.v?>
+<+T> = <T> + <?getattr(<a>, 'v', 3) || len(vars(<a>)) || hasattr(<a>, 'n') || <b>.get('v', 4) || ('n' in <b>) || len(<b>) || (vars(<a>) is <b>)?>
+KNOWN_AS.o.v = 9
+LOG.append(sorted(KNOWN_AS.d))""",
+    # ---------------------------------------------------------------- generators that delegate
+    """def <a:+FI>(n):
+    <?try:
+        while n < 30:
+            got = yield n
+            n += got or 1
+    finally:
+        LOG.append('inner') || while n < 30:
+        got = yield n
+        n += got or 1 || try:
+        while n < 30:
+            got = yield n
+            n += got or 1
+    except MyError:
+        yield 40?>
+    return n
+def <b:+FI>(n):
+    <?try:
+        back = yield from <a>(n)
+        LOG.append(back)
+    finally:
+        LOG.append('outer') || LOG.append((yield from <a>(n))) || with Ctx('outer'):
+        yield from <a>(n) || yield from <a>(n)
+    yield from <a>(n + 20)?>
+<c:+It> = <b>(<int>)
+LOG.append(next(<c>))
+<?LOG.append(<c>.send(10)) || LOG.append(<c>.send(40)) || <c>.close() || LOG.append(<c>.throw(MyError(2))) || LOG.append([*<c>]) || pass || for item_ in <b>(<int>):
+    break || LOG.append(first_of(<b>(<int>)))?>
+<c> = None
+LOG.append('on')
+<+T> = <T> + 1""",
+    # ---------------------------------------------------------------- a function of autograd that gives back what it took
+    """# <b:?x || GT || y || tens[0] || <T>?>
+<a:+T> = <?Same || Same || View_?>.apply(<b>)
+LOG.append(<?<a> is <b> || <a>.data_ptr() == <b>.data_ptr() || (<a>._is_view(), <a>.is_leaf, <a>.requires_grad) || (<a>._version, <a> is <b>)?>)
+<+T> = <a> * 2""",
+    # ---------------------------------------------------------------- a graph that raises behind what it has changed
+    """NORM.train()
+<+T> = NORM(torch.stack([<T>, GT, <T> + 1]))[0]
+try:
+    <?<+T> = GT[torch.tensor(<?9 || 1 || 9?>)] + <T> || <+T> = GT.index_select(0, torch.tensor([<?7 || 0?>])) + <T> || <+T> = torch.nn.functional.embedding(torch.tensor([<?8 || 1?>]), torch.ones(3, 3))[0] + <T>?>
+except <?IndexError || Exception?> as err:
+    LOG.append(type(err).__name__)
+LOG.append((NORM.running_mean.sum().item(), NORM.num_batches_tracked.item()))""",
+    # ---------------------------------------------------------------- changed while it is walked over
+    """<a:+O> = <?{'u': 1, 'w': 2, 'z': 3} || OrderedDict(u=1, w=2, z=3) || defaultdict(int, u=1, w=2, z=3) || Counter('uwz') || dict(table)?>
+try:
+    for item_ in <?<a> || <a>.items() || <a>.values() || iter(<a>) || enumerate(<a>) || reversed(<a>) || list(<a>)?>:
+        LOG.append(item_)
+        <?<a>.pop('w', None)
+        <a>['q'] = len(<a>) || <a>.pop('u', None)
+        <a>['n'] = 4 || <a>['w'] = 5 || <a>.clear() || <a>.update(u=7) || <a>['more'] = 1 || del <a>[next(iter(<a>))]?>
+        <?<+T> = <T> + 1 || pass?>
+except (RuntimeError, KeyError) as err:
+    LOG.append((type(err).__name__, str(err)))
+LOG.append([*<a>.items()])""",
+    """<a:+O> = <?{1, 2, 3} || deque([1, 2, 3]) || [1, 2, 3]?>
+try:
+    for item_ in <?<a> || iter(<a>) || zip(<a>, 'abcdef') || sorted(<a>)?>:
+        LOG.append(item_)
+        <?<a>.remove(item_) || <a>.clear() || <a>.pop() || (getattr(<a>, 'add', None) or <a>.append)(<?4 || 4 || 1?>) if len(<a>) < 5 else None || <a>.copy() || <a>.discard(2) if isinstance(<a>, set) else <a>.extend([]) ?>
+except (RuntimeError, IndexError) as err:
+    LOG.append((type(err).__name__, str(err)))
+LOG.append(len(<a>))
+<+T> = <T> + 1""",
 ]
 
 DEFINITIONS = {
@@ -814,6 +899,40 @@ WATCHED = Watching()
     def forward(self, t):
         return self.b(t) * self.a.weight[0].detach() * self.notes[0]
 LISTED = Listed()
+""",
+    "Remade": """class Remade:
+    def __init__(self, k):
+        self.k = k
+    @classmethod
+    def build(cls, k):
+        return cls(k)
+    def __call__(self, n):
+        return self.k * n
+    def __len__(self):
+        return 2
+    def __getitem__(self, i):
+        return self.k + i
+    def __add__(self, n):
+        return self.k + n
+class Remade_(Remade):
+    def __init__(self, k):
+        super().__init__(k + 1)
+""",
+    "KNOWN_AS": """KNOWN_AS = SimpleNamespace(o=SimpleNamespace(v=1))
+KNOWN_AS.d = vars(KNOWN_AS.o)
+KNOWN_AS.by = dict(o=KNOWN_AS.o, d=KNOWN_AS.d)
+""",
+    "first_of": """def first_of(items):
+    for item in items:
+        return item
+""",
+    "View_": """class View_(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        return t.view_as(t)
+    @staticmethod
+    def backward(ctx, g):
+        return g
 """,
     "Clip": """class Clip(torch.autograd.Function):
     @staticmethod
