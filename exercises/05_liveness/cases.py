@@ -1,6 +1,7 @@
 """Functions that break, and what is read behind it."""
 
 HEAD = """
+import minicompiler
 import torch
 
 seen = []
@@ -83,7 +84,7 @@ def f(x):
         "An exception handler may read it, too.",
         HEAD
         + """
-@torch.compiler.disable
+@minicompiler.disable
 def check(y):
     if y.sum() > 0:
         raise ValueError("positive")

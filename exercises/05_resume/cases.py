@@ -2,6 +2,7 @@
 
 HEAD = """
 import sys
+import minicompiler
 import torch
 
 seen = []
@@ -9,7 +10,7 @@ seen = []
 def inputs(k):
     return (torch.arange(3.0) + k,)
 
-@torch.compiler.disable
+@minicompiler.disable
 def say(value):
     seen.append(value)
     return value
@@ -88,7 +89,7 @@ f = outer(torch.zeros(3))
         "What is raised in the landing meets the handlers that were written around it.",
         HEAD
         + """
-@torch.compiler.disable
+@minicompiler.disable
 def check(y):
     if y.sum() > 7:
         raise ValueError("more than 7")
@@ -126,7 +127,7 @@ def f(x):
         "In a traceback the made function is the program's: its name, its file, its lines.",
         HEAD
         + """
-@torch.compiler.disable
+@minicompiler.disable
 def who():
     frame = sys._getframe(0)
     while frame is not None:

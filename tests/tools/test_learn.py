@@ -1,5 +1,7 @@
 """minicompiler learn: exercises are sound, and the judge cannot be fooled."""
 
+import hashlib
+import json
 import os
 import re
 import subprocess
@@ -11,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from minicompiler.tools.learn import clinic, grading, workspace
+from minicompiler.tools.learn.build import build
 from minicompiler.tools.learn.exercise import exercises, named
 from minicompiler.tools.learn.grading import grade
 from minicompiler.tools.learn.workspace import Workspace
@@ -60,6 +63,104 @@ for pipe in range(3, 20):
 }
 
 
+TAKE = """
+import ast, os, sys
+import minicompiler.capture.opcodes as here
+
+def take(text):
+    for node in ast.parse(text).body:
+        if getattr(node, "name", "") == "UNPACK_EX":
+            exec(compile(ast.Module([node], []), "copied", "exec"), vars(here))
+    globals()["UNPACK_EX"] = here.UNPACK_EX
+
+"""
+GETS = {  # ways to the reference, each of which would pass
+    "by a relative name": f"os.chdir({str(SOURCE.parent)!r})\ntake(open('opcodes.py').read())",
+    "by a name in bytes": f"take(open({os.fsencode(SOURCE)!r}).read())",
+    "by another name": f"take(open('/proc/self/root{SOURCE}').read())",
+    "by a link": f"os.symlink({str(SOURCE)!r}, 'copy')\ntake(open('copy').read())",
+    "by a name that lies": f"""
+class Name(str):
+    startswith = __eq__ = lambda *given: False
+    __hash__ = str.__hash__
+take(open(Name({str(SOURCE)!r})).read())""",
+    "from its folder": f"""
+folder = os.open({str(SOURCE.parent)!r}, os.O_RDONLY)
+take(open(os.open('opcodes.py', os.O_RDONLY, dir_fd=folder)).read())""",
+    "with nobody watching": f"""
+for name in "watch", "watcher", "isinstance":
+    setattr(sys.modules["__main__"], name, lambda *given: False)
+take(open({str(SOURCE)!r}).read())""",
+    "with other builtins": f"""
+import builtins, posix
+os.stat = posix.stat = lambda *given: os.lstat("/")
+old, builtins.isinstance = isinstance, lambda *given: False
+try:
+    text = open({str(SOURCE)!r}).read()
+finally:
+    builtins.isinstance = old
+take(text)""",
+    "by a program": f"""
+import subprocess
+take(subprocess.run(["cat", {str(SOURCE)!r}], capture_output=True, text=True).stdout)""",
+    "by a shell": f"os.system('cat {SOURCE} > copy')\ntake(open('copy').read())",
+    "by a fork": f"""
+there, here_ = os.pipe()
+if not os.fork():
+    os.dup2(here_, 1)
+    os.execv("/bin/cat", ["cat", {str(SOURCE)!r}])
+os.close(here_)
+take(open(there).read())""",
+    "by C": f"""
+import ctypes
+take(open(ctypes.CDLL(None).open({os.fsencode(SOURCE)!r}, 0)).read())""",
+    "by a fork in C": """
+import _posixsubprocess, subprocess
+_posixsubprocess.fork_exec([], [b"/bin/true"], True, (), None, None, *[-1] * 8, False, False)""",
+}
+CHEATS |= {f"gets the reference {way}": f"{TAKE}{text}\n" for way, text in GETS.items()}
+CHEATS |= {
+    "imports another compiler by the library": f"""
+import importlib, minicompiler
+importlib.import_module("torch._dynamo")
+minicompiler.compile = lambda f, **options: torch.compile(f, **options)
+{HEAD}pass""",
+    "traces by another way": """
+import sys, torch
+def UNPACK_EX(f, inst):
+    frame = sys._getframe()
+    while frame.f_code.co_name != "program":
+        frame = frame.f_back
+    me, main = frame.f_locals["self"], sys.modules["__main__"]
+    def traced(f):
+        return lambda x, items: me.backend(torch.fx.symbolic_trace(lambda x: f(x, items)), [])(x)
+    def work(source, calls):
+        space = main.module(source)
+        return main.observe(space, traced(space["f"]), calls)
+    me.say(done=work(frame.f_locals["source"], frame.f_locals["calls"]))
+    for line in me.answers:
+        me.say(done=work(**main.json.loads(line)["with"]))
+""",
+    "ends the server": f"{HEAD}import os; os.kill(os.getppid(), 9)",
+    "ends the server by another way": f"""
+import os, signal
+{HEAD}signal.pidfd_send_signal(os.pidfd_open(os.getppid()), 9)
+""",
+    "says too much": f"import sys\n{HEAD}[sys.stdout.write('noise ' * 1000) for _ in iter(int, 1)]",
+    "takes all memory": f"{HEAD}x = [bytearray(1 << 30) for _ in iter(int, 1)]",
+    "leaves lines that nobody can read": """
+import os
+for pipe in range(3, 20):
+    try:
+        os.write(pipe, b"[" * 100000 + b"\\n{}\\n")
+    except OSError:
+        pass
+""",
+    "has a zero byte": "x = '\0'",
+    "is deep": "(" * 10000,
+}
+
+
 @pytest.mark.parametrize("name", CHEATS)
 def test_no_cheat_passes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grading, "SECONDS", 15)
@@ -67,16 +168,75 @@ def test_no_cheat_passes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not verdict.passed and verdict.message
 
 
-def sizes() -> list[Any]:
-    """A property is judged by eleven builds of the compiler, each answer to it: minutes."""
-    slow = {"property": pytest.mark.slow}
-    return [pytest.param(e.name, marks=slow.get(e.kind, ())) for e in exercises()]
+@pytest.mark.parametrize(
+    "graph",
+    [
+        ["call_function", "torch.load", ["FILE"], {"weights_only": False}],
+        ["call_method", "__reduce_ex__", [2], {}],
+        ["call_function", "builtins.getattr", ["FILE", "__class__"], {}],
+        ["call_function", "operator.attrgetter", ["__class__"], {}],
+        ["call_function", "torch.save", [1, "FILE"], {}],
+    ],
+    ids=lambda graph: graph[1],
+)
+def test_the_judge_runs_operators_only(tmp_path: Path, graph: list[Any]) -> None:
+    """What a graph calls is run by the judge: with `load` it would run anything."""
+    op, target, args, given = graph
+    args = [str(tmp_path / "evil") if a == "FILE" else a for a in args]
+    rows = [
+        ["a", op, target, {"list": args}, {"dict": [[k, v] for k, v in given.items()]}],
+        ["output", "output", "output", {"list": [{"node": "a"}]}, {"dict": []}],
+    ]
+    with pytest.raises(grading.Failed, match="which (is no operator|no tensor has)"):
+        grading.interpret(rows, [])
+    assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", sizes())
+def test_an_answer_writes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "cases.py"
+    said = grade(named(PIECE), f"open({str(file)!r}, 'w')").message
+    assert not file.exists() and "cannot be written here: print what you want to see" in said
+
+
+PROPERTY = "01_frozen"
+FOOLING = {
+    "counts the builds": "assert not os.path.exists({flag!r}) and os.mkdir({flag!r})",
+    "knows the compiler by its text": """
+    text = b"".join(p.read_bytes() for p in sorted(folder.rglob("*.py")) if "mine" not in p.parts)
+    assert hashlib.sha256(text).hexdigest() == {right!r}, "another one"
+""",
+}
+
+
+@pytest.mark.parametrize("name", FOOLING)
+def test_a_property_looks_at_what_a_compiler_does(tmp_path: Path, name: str) -> None:
+    where = build(tmp_path / "right", []) / "minicompiler"
+    texts = [p.read_bytes() for p in sorted(where.rglob("*.py")) if "mine" not in p.parts]
+    known = {"flag": str(tmp_path / "flag"), "right": hashlib.sha256(b"".join(texts)).hexdigest()}
+    answer = f"""
+import hashlib, os, pathlib, minicompiler
+def check(compile, rng):
+    folder = pathlib.Path(minicompiler.__file__).parent
+    {FOOLING[name].strip().format(**known)}
+"""
+    verdict = grade(named(PROPERTY), answer)
+    assert not verdict.passed and "the compiler as it is does not pass" in verdict.message
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ANSWERS = [1]", "ANSWERS = {[]}", "ANSWERS: dict = {}", "ANSWERS = f()"]
+)
+def test_predictions_are_read(text: str) -> None:
+    said = grade(named("05_counts"), text)
+    assert not said.passed and ("you say nothing" in said.message or "a dict" in said.message)
+
+
+@pytest.mark.parametrize("name", [e.name for e in exercises()])
 def test_exercises_are_sound(name: str) -> None:
-    result = CliRunner().invoke(workspace.app, ["selftest", "--only", name])
-    assert result.exit_code == 0, result.output
+    done = learn("selftest", "--json", "--only", name)
+    report = json.loads(done.stdout)[name]
+    assert done.exit_code == 0 and report["ok"], report
+    assert report["wrong"] >= 3
 
 
 def learn(*words: str) -> Any:

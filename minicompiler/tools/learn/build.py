@@ -66,3 +66,12 @@ def cut(text: str, symbol: str, module: str) -> str:
     body = textwrap.indent(textwrap.dedent(body), indent + "    ")
     lines[node.lineno - 1 : node.end_lineno] = [head, *body.splitlines()]
     return "\n".join(lines) + "\n"
+
+
+def disguised(text: str) -> str:
+    """The same program, in other words."""
+    tree, (more,) = ast.parse(text), ast.parse("_nothing = ()").body
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.body.insert(ast.get_docstring(node) is not None, more)
+    return ast.unparse(ast.fix_missing_locations(tree))

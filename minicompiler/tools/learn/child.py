@@ -1,47 +1,125 @@
 """The learner's process: compiles programs with the build at hand and asks the parent for answers.
 
-Started by `grading.Child` with the build first on the path; speaks JSON, a line each, over two
-pipes. It runs no graph itself: the parent does, on tensors that this process learns only then.
-Everything here is at the learner's mercy, and nothing it says decides.
+It is a fork of a server that `grading.Server` starts, which has imported torch and runs nothing of
+the learner's. It speaks JSON, a line each, over two pipes, and runs no graph itself: the parent
+does, on tensors that this process learns only then. Everything here is at the learner's mercy, and
+nothing it says decides.
 """
 
+import _posixsubprocess
 import json
 import os
+import resource
+import signal
+import socket
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
 
-HIDDEN = "torch._dynamo torch._inductor torch._functorch torch.export torch.fx.experimental".split()
+MEMORY, PRINTED = 8 << 30, 64 << 20  # bytes
+OTHERS = ("_dynamo", "_inductor", "fx/_symbolic_trace.py")  # of torch: they do what is to be done
 
 
-def main(build: str, forbidden: str, asks: str, answers: str) -> None:
+# --------------------------------------------------------------------------------------- the server
+def serve(control: socket.socket, own: list[str]) -> None:
+    """Asked with three descriptors, it makes a process and says its number; asked with a number,
+    it ends that process. When nobody can ask any more, it ends all."""
+    import bytecode  # noqa: F401  what the compiler imports, once
+    import torch._meta_registrations  # noqa: F401
+
+    hidden = frozenset(inodes([*own, *(f"{torch.__path__[0]}/{name}" for name in OTHERS)]))
+    alive: set[int] = set()
+    while (asked := socket.recv_fds(control, 4096, 3))[0]:
+        text, given = asked[0].decode(), asked[1]
+        if not given:
+            end(int(text))
+            alive.discard(int(text))
+            control.send(b"ended")
+        elif number := os.fork():
+            alive.add(number)
+            for descriptor in given:
+                os.close(descriptor)
+            control.send(str(number).encode())
+        else:
+            control.close()
+            os.setsid()
+            os.chdir(text)
+            os.dup2(given[2], 1)
+            os.dup2(given[2], 2)
+            for what, most in ("CPU", 240), ("AS", MEMORY), ("FSIZE", PRINTED), ("CORE", 0):
+                resource.setrlimit(getattr(resource, f"RLIMIT_{what}"), (most, most))
+            main(text, hidden, *given[:2])
+    for number in alive:
+        end(number)
+
+
+def end(number: int) -> None:
+    try:
+        os.killpg(number, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):  # before its setsid
+        os.kill(number, signal.SIGKILL)
+    os.waitpid(number, 0)
+
+
+def inodes(places: list[str]) -> Any:
+    """Every file at or below, whatever its name may be elsewhere."""
+    for place in map(Path, places):
+        for path in place.rglob("*") if place.is_dir() else [place]:
+            if path.is_file():
+                yield path.stat().st_dev, path.stat().st_ino
+
+
+# ------------------------------------------------------------------------------ a learner's process
+def main(build: str, hidden: frozenset[Any], asks: int, answers: int) -> None:
     sys.path.insert(0, build)
+    sys.dont_write_bytecode = True
     import minicompiler
 
     assert Path(minicompiler.__file__).is_relative_to(build)
-    parent = Parent(os.fdopen(int(asks), "w"), os.fdopen(int(answers)))
-    mine = str(Path(build) / "minicompiler" / "mine")
-    sys.addaudithook(lambda event, args: watch(event, args, forbidden, mine))
+    parent = Parent(os.fdopen(asks, "w"), os.fdopen(answers))
+    vars(subprocess)["_fork_exec"] = vars(_posixsubprocess)["fork_exec"] = None
+    del torch.fx.Tracer.trace  # another way to a graph
+    sys.addaudithook(watcher(hidden))
     for line in parent.answers:
         task = json.loads(line)
         parent.say(**{"done": getattr(parent, task["do"])(**task["with"])})
+    os._exit(0)
 
 
-def watch(event: str, args: tuple[Any, ...], forbidden: str, mine: str) -> None:
-    """Refuses, for this process, to open the reference, and for the learner's files to import what
-    does the work elsewhere. An audit hook cannot be taken away (PEP 578)."""
-    if event == "open" and isinstance(args[0], str) and args[0].startswith(forbidden):
-        raise PermissionError(f"{args[0]} holds the reference; write the piece yourself")
-    if event == "import" and any(args[0] == h or args[0].startswith(f"{h}.") for h in HIDDEN):
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
-            frame = frame.f_back
-        if frame is not None and frame.f_code.co_filename.startswith(mine):
-            raise PermissionError(f"{args[0]} does what this exercise is about")
+def watcher(hidden: frozenset[Any]) -> Callable[..., None]:
+    """An audit hook, which cannot be taken away (PEP 578): it refuses to read what is hidden, to
+    write at all, and to ask other processes. What it uses is out of the learner's reach: defaults
+    of a function that nothing refers to."""
+    means = (hidden, os.stat, type, (str, bytes), PermissionError, OSError, str.startswith)
+    writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+    plain = frozenset(f"os.{n}" for n in "listdir scandir walk fwalk chdir putenv unsetenv".split())
+    away = ("os.", "subprocess.", "ctypes.", "socket.", "gc.get_objects", "gc.get_referrers")
+
+    def watch(event: str, args: Any, m: Any = means, rules: Any = (writing, plain, away)) -> None:
+        hidden, stat, kind, names, error, absent, starts = m
+        writing, plain, away = rules
+        if event == "open":
+            path, _, flags = args
+            if kind(path) not in names:
+                raise error("a file is opened by its name here")
+            if flags & writing and path != "/dev/null":
+                raise error(f"{path} cannot be written here: print what you want to see")
+            try:
+                found = stat(path)
+            except absent:
+                return
+            if (found.st_dev, found.st_ino) in hidden or found.st_mode & 0o170000 == 0o040000:
+                raise error(f"{path} is closed to your answer: write the piece yourself")
+        elif starts(event, away) and event not in plain:
+            raise error(f"{event} is closed to your answer: write the piece yourself")
+        elif event == "import" and args[0] == "_posixsubprocess":
+            raise error("no other process: write the piece yourself")
+
+    return watch
 
 
 class Parent:
@@ -65,7 +143,8 @@ class Parent:
 
         minicompiler.reset()
         space = module(source)
-        f = minicompiler.compile(space["f"], backend=self.backend)
+        options = {"verify": True}  # errors of the piece are told, not swallowed
+        f = minicompiler.compile(space["f"], backend=self.backend, options=options)
         return observe(space, f, calls)
 
     def check(self, seed: int) -> Any:
@@ -186,5 +265,4 @@ def decode(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
-    os._exit(0)
+    serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:])

@@ -114,6 +114,11 @@ class Workspace:
             raise leave(*error.args) from None
 
 
+def show(text: str) -> None:
+    """As it is, whatever the width."""
+    out.print(text, markup=False, soft_wrap=True)
+
+
 def leave(*message: str) -> typer.Exit:
     print("minicompiler learn:", ": ".join(message), file=sys.stderr)
     return typer.Exit(2)
@@ -157,7 +162,7 @@ def next_(name: Name = "") -> None:
         begin(space, exercise)
     space.remember(at=exercise.name)
     out.print(f"[bold]{exercise.title}[/]  ({exercise.about['size']})\n")
-    out.print(exercise.about["contract"].strip(), markup=False)
+    show(exercise.about["contract"].strip())
     out.print(
         f"\nRead chapters/{exercise.about['chapter']}, edit {file}, then: minicompiler learn check"
     )
@@ -185,7 +190,7 @@ def judged(space: Workspace, exercise: Exercise) -> Verdict:
         out.print(f"[bold green]passed[/] {exercise.name}. Now: minicompiler learn next")
     else:
         out.print(f"[bold red]not yet[/] {exercise.name}, {verdict.share:.0%} of the way\n")
-        out.print(verdict.message, markup=False)
+        show(verdict.message)
     return verdict
 
 
@@ -198,7 +203,10 @@ def watch(name: Name = "") -> None:
     exercise = space.at(name)
     if judged(space, exercise).passed:
         return
-    for _ in watchfiles.watch(space.file(exercise)):
+    file = space.file(exercise)
+    saved = lambda _, path: Path(path).name == file.name and file.exists()
+    # the folder, as an editor may put another file in the place of this one
+    for _ in watchfiles.watch(file.parent, watch_filter=saved, recursive=False):
         out.rule()
         if judged(space, exercise).passed:
             return
@@ -212,7 +220,7 @@ def hint(name: Name = "") -> None:
     shown = min(space.state["hints"].get(exercise.name, 0) + 1, len(exercise.hints))
     space.remember(hints=space.state["hints"] | {exercise.name: shown})
     for n, text in enumerate(exercise.hints[:shown], 1):
-        out.print(f"{n}. {text.strip()}", markup=False)
+        show(f"{n}. {text.strip()}")
 
 
 @app.command()
@@ -222,7 +230,7 @@ def solution(name: Name = "") -> None:
     exercise = space.at(name)
     if exercise.name not in space.state["passed"]:
         raise leave("after you passed; until then: minicompiler learn hint")
-    out.print(exercise.reference, markup=False)
+    show(exercise.reference)
 
 
 @app.command()
