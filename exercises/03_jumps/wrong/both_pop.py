@@ -1,4 +1,4 @@
-# teaches: the one that decided stays
+# teaches, until 3.11: the one that decided stays
 from minicompiler.capture import data_model as model
 from minicompiler.capture.decode import VERSION
 

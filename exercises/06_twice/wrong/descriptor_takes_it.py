@@ -1,5 +1,4 @@
 # teaches: that an attribute of the class hides
-from types import ModuleType
 
 from minicompiler.capture.emit import Text, rebuild
 from minicompiler.capture.frame_hook import own_dict
@@ -8,7 +7,7 @@ from minicompiler.capture.values import Dict
 
 
 def replay_dict(t: Text, of: Dict) -> None:
-    owner = of.owner if of.owner and not isinstance(of.owner.real, ModuleType) else None
+    owner = of.owner()
     name, kind = t.value(owner or of), t.const(builtin_of(of.cls))
     if of.changed:
         space = f"{t.const(own_dict)}({name})" if owner else name

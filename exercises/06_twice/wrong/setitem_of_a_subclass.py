@@ -1,5 +1,4 @@
 # teaches: The methods of a subclass ran while evaluating
-from types import ModuleType
 from typing import Any
 
 from minicompiler.capture.attributes import is_data_descriptor
@@ -10,7 +9,7 @@ from minicompiler.capture.values import Dict
 
 
 def replay_dict(t: Text, of: Dict) -> None:
-    owner = of.owner if of.owner and not isinstance(of.owner.real, ModuleType) else None
+    owner = of.owner()
     name, kind = t.value(owner or of), t.const(builtin_of(of.cls))
     if of.changed:
         space = f"{t.const(own_dict)}({name})" if owner else name

@@ -2,7 +2,9 @@
 
 import difflib
 import hashlib
+import re
 import runpy
+import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -62,10 +64,14 @@ class Exercise:
         return runpy.run_path(str(self.folder / "cases.py"))
 
     def wrong(self) -> Iterator[tuple[str, str, str]]:
-        """(name, answer, what its message must say): one for each misconception."""
+        """(name, answer, what its message must say): one for each misconception, without those
+        that are right on this Python."""
         for path in sorted((self.folder / "wrong").glob("*.py")):
             text = path.read_text()
-            yield path.stem, text, text.splitlines()[0].removeprefix("# teaches: ")
+            found = re.match(r"# teaches(?:, until 3\.(\d+))?: (.*)", text)
+            assert found is not None, path
+            if sys.version_info <= (3, int(found[1] or 99), 99):
+                yield path.stem, text, found[2]
 
     @property
     def piece(self) -> str:
