@@ -75,10 +75,11 @@ $(DOCS): requirements-docs.txt $(STAMP)
 	@$(BIN)/python -m pip install --disable-pip-version-check -q -r $< $(PIP_ARGS)
 	@touch $@
 
+# Never -q: what is not said is not counted, and --strict lets it pass.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
 site: $(DOCS)  ## the book, its glossary and the API reference: site/index.html
-	$(MKDOCS) build -q --strict
+	$(MKDOCS) build --strict
 
 serve-site: $(DOCS)  ## the same while you write: http://127.0.0.1:8000
 	$(MKDOCS) serve

@@ -105,8 +105,9 @@ def glossary() -> str:
     return "\n".join(f"*[{form}]: {plain}" for form, plain in said.items())
 
 
-def on_page_content(html: str, **_: Any) -> str:
+def on_page_content(html: str, page: Any, **_: Any) -> str:
     """A term is explained where it is first used, by keyboard too; not in headings and links."""
+    page.present_anchor_ids.update(re.findall(r'id="(__codelineno[\w-]*)"', html))
     seen: set[str] = set()
 
     def first(found: re.Match[str]) -> str:
