@@ -166,7 +166,8 @@ def apply_without_grad(cls: Any, *args: Any) -> Any:
     needs = [isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args]
     with torch.no_grad():
         out = Context(tuple(needs), False).forward(cls, args)
-    return out.view_as(out) if any(out is arg for arg in args) else out
+    same = any(out is arg for arg in args)
+    return (out.detach() if out.requires_grad else out.view_as(out)) if same else out
 
 
 def forward_and_backward(cls: Any, needs: tuple[bool, ...], *args: Any) -> Any:

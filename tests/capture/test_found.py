@@ -3316,3 +3316,33 @@ def test_a_new_given_to_a_class_later_makes_the_object_and_its_class_says_how_it
     assert compiled(torch.ones(1)) == 3
     Made.__new__ = lambda cls, k: object.__new__(Other)
     assert compiled(torch.ones(1)) == f(torch.ones(1)) == 43
+
+
+class GivesBack(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        return t
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 7
+
+
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize("requires", [True, False])
+@pytest.mark.parametrize("leaf", [True, False])
+def test_what_an_autograd_function_gives_back_is_no_input(grad, requires, leaf):
+    def f(x):
+        found = GivesBack.apply(x)
+        return found, found * 2
+
+    def seen(run):
+        x = torch.ones(3, requires_grad=requires)
+        x = x if leaf else x * 1
+        with torch.set_grad_enabled(grad):
+            found = run(x)
+        base = found[0]._base is x if found[0]._is_view() else None
+        ways = [(t.requires_grad, t.is_leaf, t.grad_fn is None, t._is_view()) for t in found]
+        return ways, base, found[0] is x, found[0].data_ptr() == x.data_ptr()
+
+    assert seen(minicompiler.compile(f, backend="eager")) == seen(f)

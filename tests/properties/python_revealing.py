@@ -550,6 +550,11 @@ LOG.append(str(Remade(2).k))
 <a>.pop('new', None)
 ...
 DICTS.turn()""",
+    """<+T> = <T> * <?ASKS[0][0](2) || ASKS[1][0]() || len(str(ASKS[2][0]('u'))) || functools.partial(ASKS[0][0], 2)() || plainly_(ASKS[0][0], 2)?>
+LOG.append((ASKS[0][0](5), ASKS[2][0]('w', 3)))
+...
+for asks_ in ASKS:
+    asks_.append(asks_.pop(0))""",
     """# <a:?KNOWN_AS.o || KNOWN_AS.by['o']?>
 # <b:?KNOWN_AS.d || KNOWN_AS.by['d']?>
 <?LOG.append(len(<b>)) || LOG.append(<a>.v) || pass?>
@@ -597,18 +602,32 @@ LOG.append(<?<a> is <b> || <a>.data_ptr() == <b>.data_ptr() || (<a>._is_view(), 
     """NORM.train()
 <+T> = NORM(torch.stack([<T>, GT, <T> + 1]))[0]
 try:
-    <?<+T> = GT[torch.tensor(<?9 || 1 || 9?>)] + <T> || <+T> = GT.index_select(0, torch.tensor([<?7 || 0?>])) + <T> || <+T> = torch.nn.functional.embedding(torch.tensor([<?8 || 1?>]), torch.ones(3, 3))[0] + <T>?>
+    <?<+T> = GT[torch.tensor([<?9 || 9 || 1 || -7?>])] + <T> || <+T> = x[torch.tensor([<?8 || 0?>, 0, 9])] * <T> || <+T> = torch.nn.functional.embedding(torch.tensor([<?8 || 7 || 1?>]), torch.ones(3, 3))[0] + <T>?>
 except <?IndexError || Exception?> as err:
     LOG.append(type(err).__name__)
 LOG.append((NORM.running_mean.sum().item(), NORM.num_batches_tracked.item()))""",
     # ---------------------------------------------------------------- changed while it is walked over
+    """<a:+O> = {'u': 1, 'w': 2, 'z': 3}
+try:
+    for item_ in <?<a> || <a>.items() || <a>.values() || enumerate(<a>)?>:
+        LOG.append(item_)
+        <?if 'u' in <a>:
+            del <a>['u']
+            <a>['n'] = <int> || <a>['n'] = <a>.pop('u', 4) || <a>.pop('u', None)
+        <a>.setdefault('n', <int>) || if len(<a>) == 3:
+            <a>['w'] = <a>.pop('w', 7) || if 'n' not in <a>:
+            <a>['n'] = <int>?>
+except RuntimeError as err:
+    LOG.append(str(err))
+<+T> = <T> + len(<a>)""",
     """<a:+O> = <?{'u': 1, 'w': 2, 'z': 3} || OrderedDict(u=1, w=2, z=3) || defaultdict(int, u=1, w=2, z=3) || Counter('uwz') || dict(table)?>
 try:
-    for item_ in <?<a> || <a>.items() || <a>.values() || iter(<a>) || enumerate(<a>) || reversed(<a>) || list(<a>)?>:
+    for item_ in <?<a> || <a> || <a>.items() || <a>.values() || iter(<a>) || enumerate(<a>) || reversed(<a>)?>:
         LOG.append(item_)
         <?<a>.pop('w', None)
         <a>['q'] = len(<a>) || <a>.pop('u', None)
-        <a>['n'] = 4 || <a>['w'] = 5 || <a>.clear() || <a>.update(u=7) || <a>['more'] = 1 || del <a>[next(iter(<a>))]?>
+        <a>['n'] = 4 || <a>['n'] = <a>.pop('u', 4) || <a>.pop('u', None)
+        <a>.setdefault('n', 4) || <a>['w'] = 5 || <a>.clear() || <a>.update(u=7) || <a>['more'] = 1 || del <a>[next(iter(<a>))]?>
         <?<+T> = <T> + 1 || pass?>
 except (RuntimeError, KeyError) as err:
     LOG.append((type(err).__name__, str(err)))
@@ -917,6 +936,10 @@ LISTED = Listed()
 class Remade_(Remade):
     def __init__(self, k):
         super().__init__(k + 1)
+""",
+    "ASKS": """HELD = [2, 5, 2, 2]
+HELD_BY = {'u': 4}
+ASKS = [[HELD.count, HELD.index, HELD.__contains__], ['a1'.isalpha, 'a1'.isalnum, '1'.isdigit], [HELD_BY.get, HELD_BY.setdefault]]
 """,
     "KNOWN_AS": """KNOWN_AS = SimpleNamespace(o=SimpleNamespace(v=1))
 KNOWN_AS.d = vars(KNOWN_AS.o)
