@@ -3,7 +3,6 @@ ANSWERS = {
     "breaks of plain": 0,
     "graphs of branch": 3,
     "breaks of branch": 1,
-    "recompiles of branch": 0,
     "graphs of branch, another size": 4,
     "recompiles of branch, another size": 1,
     "graphs of at_the_end": 1,

@@ -11,7 +11,6 @@ WHY = {
     "breaks of plain": "Everything in it is a tensor operation.",
     "graphs of branch": "One before the branch, one behind it for each way that was taken.",
     "breaks of branch": "A break is part of what was compiled; a later call passes it for free.",
-    "recompiles of branch": "The other way is another resume function; no guard has failed for it.",
     "graphs of branch, another size": "Both pieces see another size, so both are compiled again.",
     "recompiles of branch, another size": "The new landing has made its own resume function, which "
     "is new and has nothing to fail.",

@@ -63,7 +63,6 @@ ANSWERS = {
     "breaks of plain": None,
     "graphs of branch": None,
     "breaks of branch": None,
-    "recompiles of branch": None,
     "graphs of branch, another size": None,
     "recompiles of branch, another size": None,
     "graphs of at_the_end": None,

@@ -1,4 +1,4 @@
-# teaches: each way behind the break
+# teaches, until 3.12: each way behind the break
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any

@@ -65,7 +65,7 @@ class Exercise:
 
     def wrong(self) -> Iterator[tuple[str, str, str]]:
         """(name, answer, what its message must say): one for each misconception, without those
-        that are right on this Python."""
+        that are right, or taught otherwise, on this Python."""
         for path in sorted((self.folder / "wrong").glob("*.py")):
             text = path.read_text()
             found = re.match(r"# teaches(?:, until 3\.(\d+))?: (.*)", text)
