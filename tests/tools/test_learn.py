@@ -4,8 +4,11 @@ import hashlib
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -228,7 +231,7 @@ def check(compile, rng):
 )
 def test_predictions_are_read(text: str) -> None:
     said = grade(named("05_counts"), text)
-    assert not said.passed and ("you say nothing" in said.message or "a dict" in said.message)
+    assert not said.passed and ("say what you think" in said.message or "a dict" in said.message)
 
 
 @pytest.mark.parametrize("name", [e.name for e in exercises()])
@@ -269,6 +272,87 @@ def test_a_learner_passes_an_exercise(mine: Workspace) -> None:
     assert "03_unpack.py has changed since you passed" in learn("mine").output
     assert Path(f"{PIECE}.1.py").read_text() == named(PIECE).reference
     assert learn("list").output.count("passed") == 1
+
+
+@pytest.mark.parametrize("name", [e.name for e in exercises()])
+def test_a_message_names_a_section_of_the_chapter(name: str) -> None:
+    file, _, anchor = grading.chapter(named(name)).removeprefix("Read again: ").partition("#")
+    headings = re.findall(r"^##+ (.*)", (ROOT / file).read_text(), re.M)
+    assert anchor in [re.sub(r"[^\w\- ]", "", h).lower().replace(" ", "-") for h in headings]
+
+
+# ---------------------------------------------------------------------------------------- mishaps
+def command(mine: Workspace, *words: str, **environment: str) -> subprocess.Popen[str]:
+    program = "from minicompiler.tools.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", program, "learn", *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=mine.folder,
+        text=True,
+    )
+
+
+def test_an_interrupt_loses_nothing(mine: Workspace) -> None:
+    learn("next", PIECE)
+    state = (mine.folder / ".learn.json").read_text()
+    answer = f"print('here', flush=True)\n{HEAD}while True: pass"
+    mine.file(named(PIECE)).write_text(answer)
+    running = command(mine, "check")
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+    while not children.exists() or not children.read_text():  # the server of the judge has started
+        assert running.poll() is None
+        time.sleep(0.1)
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=60)
+    assert running.returncode and "Traceback" not in said, said
+    assert mine.file(named(PIECE)).read_text() == answer
+    assert (mine.folder / ".learn.json").read_text() == state
+
+
+def test_watching_sees_what_an_editor_saves(mine: Workspace) -> None:
+    pytest.importorskip("watchfiles")
+    learn("next", PIECE)
+    running = command(mine, "watch", PYTHONUNBUFFERED="1")
+    assert running.stdout is not None
+    for line in running.stdout:  # the stub was judged
+        if line.startswith("Read again"):
+            break
+    time.sleep(1)
+    new = mine.folder / "new.tmp"
+    new.write_text(named(PIECE).reference)
+    new.replace(mine.file(named(PIECE)))  # as many editors do
+    said, _ = running.communicate(timeout=60)
+    assert running.returncode == 0 and f"passed {PIECE}" in said
+
+
+def test_a_workspace_may_be_moved_and_copied(mine: Workspace, monkeypatch: Any) -> None:
+    mine.passes(named(PIECE), named(PIECE).reference)
+    mine.file(named(PIECE)).write_text(named(PIECE).reference)
+    copy = mine.folder.parent / "copy"
+    shutil.copytree(mine.folder, copy)
+    mine.folder.rename(mine.folder.with_name("moved"))
+    for folder in copy, mine.folder.with_name("moved"):
+        monkeypatch.chdir(folder)
+        assert f"yours      {named(PIECE).symbols[0]}" in learn("mine").output
+    learn("next", "04_zero")  # in one of the two
+    monkeypatch.chdir(copy)
+    assert not (copy / "04_zero.py").exists() and "at hand" not in learn("list").output
+
+
+def test_a_narrow_terminal_without_colours(mine: Workspace) -> None:
+    said, _ = command(mine, "list", COLUMNS="40", NO_COLOR="1").communicate(timeout=60)
+    assert "\x1b" not in said and all(e.name in said for e in exercises())
+
+
+def test_what_an_answer_prints_is_told(mine: Workspace) -> None:
+    learn("next", PIECE)
+    mine.file(named(PIECE)).write_text(f"{HEAD}print('items:', f.stack[-1]); f.nonsense")
+    said = learn("check").output
+    assert "compiling it failed with AttributeError: 'Frame' object has no attribute" in said
+    assert "your process printed, at the end:\n  items: " in said
 
 
 # ---------------------------------------------------------------------------------- learn run tour

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,28 +34,41 @@ def serve(control: socket.socket, own: list[str]) -> None:
 
     hidden = frozenset(inodes([*own, *(f"{torch.__path__[0]}/{name}" for name in OTHERS)]))
     alive: set[int] = set()
-    while (asked := socket.recv_fds(control, 4096, 3))[0]:
-        text, given = asked[0].decode(), asked[1]
+    while asked := heard(control):
+        text, given = asked
         if not given:
             end(int(text))
             alive.discard(int(text))
-            control.send(b"ended")
+            answer(control, "ended")
         elif number := os.fork():
             alive.add(number)
             for descriptor in given:
                 os.close(descriptor)
-            control.send(str(number).encode())
+            answer(control, str(number))
         else:
             control.close()
             os.setsid()
-            os.chdir(text)
             os.dup2(given[2], 1)
             os.dup2(given[2], 2)
+            os.chdir(text)
             for what, most in ("CPU", 240), ("AS", MEMORY), ("FSIZE", PRINTED), ("CORE", 0):
                 resource.setrlimit(getattr(resource, f"RLIMIT_{what}"), (most, most))
             main(text, hidden, *given[:2])
     for number in alive:
         end(number)
+
+
+def heard(control: socket.socket) -> tuple[str, list[int]] | None:
+    try:
+        text, given, _, _ = socket.recv_fds(control, 4096, 3)
+    except OSError:  # the other side went in the middle of something
+        return None
+    return (text.decode(), given) if text else None
+
+
+def answer(control: socket.socket, text: str) -> None:
+    with suppress(OSError):  # the same: `heard` will see it
+        control.send(text.encode())
 
 
 def end(number: int) -> None:

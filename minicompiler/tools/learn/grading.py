@@ -91,7 +91,7 @@ def grade_piece(exercise: Exercise, answer: str) -> Verdict:
             except Exception as error:  # of what is made up, even that may fail
                 said = f"your process answered with something else: {error!r}"
             if said:
-                said = "\n".join(filter(None, [said, process.warned()]))
+                said = "\n\n".join(filter(None, [process.warned(), said]))
                 return Verdict(False, told(exercise, lesson, source, said), n / len(cases))
     return Verdict(True, share=1.0)
 
@@ -100,8 +100,12 @@ def difference(found: Run, eager: Any, wanted: Run) -> str:
     """What is wrong, with both values; "" where nothing is."""
     for k, (mine, right) in enumerate(zip(found.shown, eager, strict=True)):
         if not same(mine, right):
-            where = f"call {k + 1} returns" if k < len(eager) - 1 else "at the end, `seen` is"
-            return f"{where} {readable(mine)}\nand eager's is {readable(right)}"
+            last = k == len(eager) - 1
+            where = "at the end, `seen` is" if last else f"call {k + 1} returns"
+            said = f"{where} {readable(mine)}\nand eager's is {readable(right)}"
+            ends = zip(["\nat the end, `seen` is", "and eager's is"], [found.shown[-1], eager[-1]])
+            differs = not last and not same(found.shown[-1], eager[-1])
+            return "\n".join([said, *(f"{e} {readable(v)}" for e, v in ends if differs)])
     if found.graphs != wanted.graphs:
         return f"the graphs made are {found.graphs}\nand should be {wanted.graphs}"
     if found.runs != wanted.runs:
@@ -115,7 +119,7 @@ def told(exercise: Exercise, lesson: str, source: str, said: str) -> str:
 
 
 def chapter(exercise: Exercise) -> str:
-    return f"(chapters/{exercise.about['chapter']})"
+    return f"Read again: chapters/{exercise.about['chapter']}/README.md#{exercise.about['section']}"
 
 
 def grade_property(exercise: Exercise, answer: str) -> Verdict:
@@ -173,8 +177,8 @@ def grade_predictions(exercise: Exercise, answer: str) -> Verdict:
         minicompiler.reset()
         if said.get(name, ...) != truth():
             why = (truth.__doc__ or "").strip().splitlines()[0]
-            yours = f"you say {said[name]!r}, a run" if name in said else "you say nothing, a run"
-            missed.append(f"{name}: {yours} says otherwise. {why}")
+            told = f"you say {said.get(name)!r}, a run says otherwise. {why}"
+            missed.append(f"{name}: {told if said.get(name) is not None else 'say what you think'}")
     share = 1 - len(missed) / len(truths)
     return Verdict(not missed, "\n".join([*missed, "", chapter(exercise)] if missed else []), share)
 
@@ -404,8 +408,8 @@ class Child:
             while b"\n" not in self.buffer:
                 if not selector.select(max(self.until - time.monotonic(), 0)):
                     raise Failed(
-                        f"no answer in {SECONDS} seconds: an endless loop, or without end of code "
-                        "that is compiled"
+                        f"no answer in {SECONDS} seconds: an endless loop, or code that is "
+                        "compiled again and again"
                     )
                 if not (more := os.read(self.incoming.fileno(), 1 << 16)):
                     raise Failed(f"your process ended: {self.last_words()}")

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -141,11 +142,11 @@ def start(folder: Annotated[Path, typer.Argument(help="a new folder for your fil
 def list_() -> None:
     """All exercises, and which of them you passed."""
     state = Workspace.here().state
-    table = Table("", "exercise", "chapter", "size", "")
+    table = Table("", "exercise", "size", "")
     for e in exercises():
         mark = "passed" if e.name in state["passed"] else "at hand" if e.name == state["at"] else ""
         star = "★" if e.about.get("star") else ""
-        table.add_row(star, f"{e.name}\n{e.title}", e.about["chapter"], e.about["size"], mark)
+        table.add_row(star, f"{e.name}\n{e.title}", e.about["size"], mark)
     out.print(table)
 
 
@@ -184,7 +185,10 @@ def check(name: Name = "") -> None:
 
 
 def judged(space: Workspace, exercise: Exercise) -> Verdict:
-    verdict = grade(exercise, answer := space.answer(exercise))
+    try:
+        verdict = grade(exercise, answer := space.answer(exercise))
+    except KeyboardInterrupt:
+        raise leave("stopped", "nothing is lost") from None
     if verdict.passed:
         space.passes(exercise, answer)
         out.print(f"[bold green]passed[/] {exercise.name}. Now: minicompiler learn next")
@@ -206,10 +210,12 @@ def watch(name: Name = "") -> None:
     file = space.file(exercise)
     saved = lambda _, path: Path(path).name == file.name and file.exists()
     # the folder, as an editor may put another file in the place of this one
-    for _ in watchfiles.watch(file.parent, watch_filter=saved, recursive=False):
-        out.rule()
-        if judged(space, exercise).passed:
-            return
+    with suppress(KeyboardInterrupt):
+        for _ in watchfiles.watch(file.parent, watch_filter=saved, recursive=False):
+            out.rule()
+            if judged(space, exercise).passed:
+                return
+    out.print("No longer watching.")
 
 
 @app.command()
