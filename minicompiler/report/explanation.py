@@ -58,6 +58,8 @@ class Explanation(Shown):
         what is not called by compiled code is left to Python there."""
         with collecting() as records:
             self.call(*args, **kwargs)
+        for record in records if self.records else ():
+            record.name += ", for a later call"
         self.records += [r for r in records if not front.of_a_library(r)] or records
         return self
 

@@ -14,6 +14,7 @@ from types import ModuleType
 import torch
 
 from ..errors import Unsupported, warn
+from ..report import record
 from ..settings import config
 from . import build, store
 
@@ -27,9 +28,8 @@ _lock = threading.Lock()
 
 def text() -> str:
     """The parts as one translation unit: reading torch's headers is what takes the time."""
-    folder = Path(__file__).parent / "extension"
-    parts = [(f"{part}.cpp", (folder / f"{part}.cpp").read_text()) for part in PARTS]
-    return "".join(f'#line 1 "{name}"\n{code}' for name, code in parts)
+    files = [Path(__file__).parent / "extension" / f"{part}.cpp" for part in PARTS]
+    return "".join(f'#line 1 "{file.name}"\n{file.read_text()}' for file in files)
 
 
 def identity() -> str:
@@ -56,7 +56,7 @@ def module() -> ModuleType | None:
     """The extension, built where need be; None where it cannot be or is switched off."""
     if config.python_runtime:
         return None
-    with _lock:
+    with _lock, record.current().stage("build"):
         return _module(config.extension_dir, config.disk_cache, config.cxx)
 
 

@@ -26,7 +26,7 @@ COMPILER = {
     "runtime": 1550,
     "reserve": 0,  # freed, for stages to come
 }
-BESIDES = {"report": 900, "tools": 2300}
+BESIDES = {"report": 902, "tools": 2298}
 FILE, COLUMNS = 600, 100
 C_LIKE = {".c", ".cc", ".cpp", ".cu", ".h", ".hpp"}  # templates of generated C++ are .cpp too
 SILENT = {

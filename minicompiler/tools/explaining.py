@@ -32,7 +32,9 @@ def show(target: str, arguments: str, then: str, stage: str) -> int:
     except Exception as error:
         print(f"minicompiler explain: {raised(target, error)}", file=sys.stderr)
         return 2
-    told = (getattr(explanation, stage) or f"{stage}: nothing") if stage else explanation
+    alone = stage == "recompiles" and not again
+    nothing = f"{stage}: nothing{', as there was one call: a second is made with --then' * alone}"
+    told = (getattr(explanation, stage) or nothing) if stage else explanation
     if sys.stdout.isatty():
         Console().print(told)
     else:

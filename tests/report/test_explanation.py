@@ -290,7 +290,7 @@ def test_a_stage_that_does_not_exist_is_said_before_anything_runs(tmp_path: Path
     file = tmp_path / "program.py"
     file.write_text(SOURCE)
     done = CliRunner().invoke(app, ["explain", f"{file}:f", "--stage", "recompiles"])
-    assert (done.exit_code, done.output) == (0, "recompiles: nothing\n")
+    assert done.exit_code == 0 and "recompiles: nothing" in done.output and "--then" in done.output
 
 
 @pytest.mark.slow
