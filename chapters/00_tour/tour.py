@@ -107,3 +107,9 @@ def another_program():
             loss = run(block, torch.randn(4, 8))
         results.append([loss, *block.parameters(), torch.tensor(block.seen)])
     print(all(torch.allclose(a, b, atol=1e-6) for a, b in zip(*results)))
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

@@ -37,3 +37,9 @@ def a_branch_on_a_value_cannot_be_compiled():
         minicompiler.compile(branch, fullgraph=True)(torch.ones(2))
     except minicompiler.CompilerError as error:
         print(error)
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

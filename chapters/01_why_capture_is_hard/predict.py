@@ -1,4 +1,4 @@
-"""The checkpoints of the chapter: each is called, and prints the answer."""
+"""The questions of the chapter: each is a function, and prints the answer."""
 
 import warnings
 
@@ -155,3 +155,9 @@ def what_bytecode_capture_does_with_a_global():
     for rate in 2, 2, 5, 2:
         print(compiled(ones).tolist(), minicompiler.stats()["graphs"], "graphs")
     print(*minicompiler.stats()["recompile_reasons"])
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

@@ -51,3 +51,9 @@ def a_hook_slows_every_operation():
         return total
 
     print(frame_hook.run(lambda code, *_: asked.append(code.co_name), None, f, 1000), asked)
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

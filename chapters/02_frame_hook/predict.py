@@ -1,4 +1,4 @@
-"""The checkpoints of the chapter: each is called, and prints the answer."""
+"""The questions of the chapter: each is a function, and prints the answer."""
 
 from minicompiler.capture import frame_hook
 
@@ -13,8 +13,8 @@ def noting(seen):
 
 
 def called_from_c():
-    """`sorted` and `map` are C functions and have no frame, so they are not offered. But what they
-    call back is Python, and starts as every Python function does: in the evaluator."""
+    """`sorted` is a C function and has no frame, so it is not offered. But what it calls back is
+    Python, and starts as every Python function does: in the evaluator."""
 
     def key(n):
         return -n
@@ -41,7 +41,8 @@ def once_or_each_time():
 
 def generators():
     """`squares` is offered to nobody: a generator's frame is left and entered again many times, and
-    ends in no return. The function that consumes it is compiled, and evaluates it inside."""
+    ends in no return. A compiler would meet it in `f`, which consumes it, and evaluate it there;
+    this callback answers None, so that Python runs both."""
 
     def squares(n):
         for i in range(n):
@@ -113,3 +114,9 @@ def an_error_in_a_guard():
         frame_hook.run(noting([]), "mine", f, 1)
     except AttributeError as error:
         print(error)
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

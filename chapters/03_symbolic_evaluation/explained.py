@@ -8,3 +8,9 @@ import minicompiler
 
 def graphs():
     print(minicompiler.explain(Block().forward, torch.randn(4, 8)).graph)
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

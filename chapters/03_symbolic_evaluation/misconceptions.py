@@ -78,3 +78,9 @@ def compiling_runs_the_function():
 
     beside_each(make, (torch.ones(2),), (torch.ones(2),), (torch.ones(2),))
     print(len(calls))
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

@@ -1,4 +1,4 @@
-"""The checkpoints of the chapter: each is called, and prints the answer."""
+"""The questions of the chapter: each is a function, and prints the answer."""
 
 import math
 
@@ -136,3 +136,9 @@ def values():
     for sign in (1, -5):
         compiled(sign * torch.ones(2))
     print(*graphs, sep="\n")
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

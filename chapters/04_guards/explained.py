@@ -17,3 +17,9 @@ def guards():
 
 def recompiles():
     print(minicompiler.explain(f, torch.ones(4)).then(torch.ones(8)).recompiles)
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

@@ -81,3 +81,9 @@ def fullgraph_means_no_recompile():
         compiled(torch.ones(2), SimpleNamespace(mode=mode))
     counts = minicompiler.stats()
     print(*(f"{counts[key]} {key}" for key in ("graphs", "breaks", "recompiles")))
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

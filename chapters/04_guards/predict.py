@@ -1,4 +1,4 @@
-"""The checkpoints of the chapter: each is called, and prints the answer."""
+"""The questions of the chapter: each is a function, and prints the answer."""
 
 from types import SimpleNamespace
 
@@ -134,3 +134,9 @@ def never_the_same():
 
     compiled = minicompiler.compile(f, backend="eager", options={"recompile_limit": 3})
     print([compiled(torch.zeros(1)).item() for _ in range(6)], minicompiler.stats()["graphs"])
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

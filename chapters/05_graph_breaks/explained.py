@@ -14,3 +14,9 @@ def f(x):
 
 def breaks():
     print(minicompiler.explain(f, torch.ones(4)).breaks)
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

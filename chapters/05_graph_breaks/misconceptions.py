@@ -78,3 +78,9 @@ def gradients_stop_at_a_break():
     branch(x).sum().backward()
     minicompiler.compile(branch, backend="aot_eager")(y).sum().backward()
     print(torch.equal(x.grad, y.grad), minicompiler.stats()["graphs"], "graphs")
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

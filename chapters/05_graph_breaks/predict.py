@@ -1,4 +1,4 @@
-"""The checkpoints of the chapter: each is called, and prints the answer."""
+"""The questions of the chapter: each is a function, and prints the answer."""
 
 import smallest
 import torch
@@ -141,3 +141,9 @@ def a_number_from_a_tensor():
         return x * x.sum().item()
 
     beside(scaled, *((torch.ones(3) * n,) for n in (1, 2, 3, 4)))
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

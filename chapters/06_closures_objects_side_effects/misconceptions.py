@@ -79,3 +79,9 @@ def what_is_written_is_free():
     for start in (0, torch.zeros(())):
         module = Counting(start)
         beside(call, *((module, x) for _ in range(3)))
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

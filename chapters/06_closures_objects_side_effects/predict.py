@@ -1,4 +1,4 @@
-"""The checkpoints of the chapter: each is called, and prints the answer."""
+"""The questions of the chapter: each is a function, and prints the answer."""
 
 import contextlib
 
@@ -208,3 +208,9 @@ def an_autograd_function():
             print(record.name.split(".")[-1], *([n.name for n in gm.graph.nodes] for gm in graphs))
             for why in record.whys:
                 print("    break:", why.reason.split("\n")[0])
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

@@ -128,3 +128,9 @@ def a_frame_can_be_read():
         return looking()
 
     print(f(1, 2))
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

@@ -118,3 +118,9 @@ def whose_result_is_freed_first():
     for node in nodes:
         if node.op != "output":
             print(node.name, "until", max(node.users, key=nodes.index))
+
+
+if __name__ == "__main__":
+    from telling import tell
+
+    tell(__file__)

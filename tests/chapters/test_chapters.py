@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,25 @@ def test_the_smallest_version_is_small(path: Path) -> None:
 def test_the_running_example_is_short() -> None:
     lines = (ROOT / "chapters" / "running.py").read_text().splitlines()
     assert len([line for line in lines if line.strip()]) <= 30
+
+
+def pieces() -> dict[str, str]:
+    """`file:symbol` -> the exercise that asks for it."""
+    found = {}
+    for file in sorted((ROOT / "exercises").glob("*/exercise.toml")):
+        symbols = tomllib.loads(file.read_text()).get("symbol", ())
+        for symbol in [symbols] if isinstance(symbols, str) else symbols:
+            found[symbol] = file.parent.name
+    return found
+
+
+@on_each
+def test_answers_are_folded_and_nothing_else_is(path: Path) -> None:
+    """What an exercise asks for stands behind a headline that says which."""
+    asked = pieces()
+    asked["minicompiler/capture/resume.py:_head"] = "05_resume"  # its answer, in a part of its own
+    quoted = re.findall(r'\bquote\(\s*"([^"]+)"(?:,\s*folded="([^"]*)")?', path.read_text())
+    for place, headline in quoted:
+        inside = {asked[s] for s in asked if s == place or re.match(re.escape(place) + "[.:]", s)}
+        known = re.match(r"after you tried (\w+): `", headline)
+        assert inside == ({known[1]} if known else set()), f"{place} is the answer to {inside}"
