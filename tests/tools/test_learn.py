@@ -466,7 +466,7 @@ def test_the_doctor_sees_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert code == 1
     assert "FAIL  no frame hook (never built)" in said and "make setup" in said
     assert "pip install 'minicompiler[learn]'" in said
-    assert "FAIL  no workspace here\n      mend it with: minicompiler learn start DIR" in said
+    assert "warn  no workspace here\n      mend it with: minicompiler learn start DIR" in said
 
 
 def test_the_doctor_tries_the_judge(mine: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,11 @@ def library(name: str, extra: str, loss: str) -> Found:
 
 def workspace(kind: Any) -> Found:
     try:
-        state = (space := kind.around()).read()
+        space = kind.around()
+    except LookupError as error:
+        return WARN, *error.args
+    try:
+        state = space.read()
     except LookupError as error:
         return FAIL, *error.args
     known = {e.name for e in exercises()}

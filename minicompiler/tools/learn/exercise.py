@@ -89,9 +89,10 @@ def digest(text: str) -> str:
 
 
 def exercises() -> list[Exercise]:
-    """All of them, in the order of the book."""
+    """All of them, in the order of the book, of each chapter the short ones first."""
     folders = sorted(path.parent for path in FOLDER.glob("*/exercise.toml"))
-    return [Exercise(f.name, tomllib.loads((f / "exercise.toml").read_text())) for f in folders]
+    found = [Exercise(f.name, tomllib.loads((f / "exercise.toml").read_text())) for f in folders]
+    return sorted(found, key=lambda e: (e.about["chapter"], SIZES.index(e.about["size"])))
 
 
 def named(name: str) -> Exercise:

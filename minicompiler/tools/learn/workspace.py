@@ -223,10 +223,13 @@ def hint(name: Name = "") -> None:
     """One more of the three hints."""
     space = Workspace.here()
     exercise = space.at(name)
-    shown = min(space.state["hints"].get(exercise.name, 0) + 1, len(exercise.hints))
+    before = space.state["hints"].get(exercise.name, 0)
+    shown = min(before + 1, len(exercise.hints))
     space.remember(hints=space.state["hints"] | {exercise.name: shown})
     for n, text in enumerate(exercise.hints[:shown], 1):
         show(f"{n}. {text.strip()}")
+    if before == len(exercise.hints):
+        out.print("These are all. Leave it for now: minicompiler learn next NAME begins another.")
 
 
 @app.command()
@@ -251,6 +254,8 @@ def reset(name: Name = "") -> None:
             n += 1
         file.rename(kept)
         out.print(f"your file is {kept.name} now")
+    if exercise.name in space.state["passed"]:
+        out.print("It stays passed; the piece is yours again with the next answer that passes.")
     begin(space, exercise)
 
 
