@@ -100,3 +100,23 @@ def test_answers_are_folded_and_nothing_else_is(path: Path) -> None:
         inside = {asked[s] for s in asked if s == place or re.match(re.escape(place) + "[.:]", s)}
         known = re.match(r"after you tried (\w+): `", headline)
         assert inside == ({known[1]} if known else set()), f"{place} is the answer to {inside}"
+
+
+def test_the_stated_commands_print() -> None:
+    text = (ROOT / "chapters" / "README.md").read_text()
+    commands = re.findall(r"^PYTHONPATH=chapters .venv/bin/python (.*)$", text, re.MULTILINE)
+    told = [
+        subprocess.run(
+            [sys.executable, *command.split()],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": f"{ROOT / 'chapters'}:{ROOT}"},
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
+        ).stdout
+        for command in commands
+    ]
+    assert told[0].startswith("compiling f for int\n") and told[1:] == ["# generators\n['f']\n\n"]
+    for name in "predict", "misconceptions":
+        for path in (ROOT / "chapters").glob(f"*/{name}.py"):
+            assert "tell(__file__)" in path.read_text(), path
