@@ -1,4 +1,4 @@
-# teaches: the graphs made are [['operator.mul'], ['operator.mul']
+# teaches: made: 4 graphs: 4 x [operator.mul]
 import torch
 
 from minicompiler.capture.facts import ATOMS, Pin

@@ -27,13 +27,8 @@ def f(x): return x + 1
 
 def checks(kind: Any) -> Iterator[Callable[[], Found]]:
     """`kind` is the class of workspaces."""
-    yield doctor.python
-    yield doctor.c_compiler
-    yield doctor.cxx_compiler
-    yield doctor.cache_folder
-    yield partial(doctor.torch, "")
-    yield hook
-    yield judge
+    yield from (doctor.python, doctor.c_compiler, doctor.cxx_compiler, doctor.cache_folder)
+    yield from (partial(doctor.torch, ""), hook, judge)
     yield partial(library, "watchfiles", "learn", "`learn watch` cannot see when you save")
     yield partial(library, "plotext", "tour", "`learn run tour` cannot draw")
     yield partial(workspace, kind)

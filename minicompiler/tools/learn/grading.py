@@ -7,6 +7,7 @@ All of it is compared with eager, for the values, and with the reference, for th
 """
 
 import functools
+import itertools
 import json
 import operator
 import os
@@ -107,10 +108,17 @@ def difference(found: Run, eager: Any, wanted: Run) -> str:
             differs = not last and not same(found.shown[-1], eager[-1])
             return "\n".join([said, *(f"{e} {readable(v)}" for e, v in ends if differs)])
     if found.graphs != wanted.graphs:
-        return f"the graphs made are {found.graphs}\nand should be {wanted.graphs}"
+        return f"made: {counted(found.graphs)}\nand should be: {counted(wanted.graphs)}"
     if found.runs != wanted.runs:
         return f"the graphs ran in the order {found.runs}\nand should run {wanted.runs}"
     return ""
+
+
+def counted(graphs: list[list[str]]) -> str:
+    """Graphs by their operators, equal ones that follow each other as one."""
+    runs = [(ops, len(list(equal))) for ops, equal in itertools.groupby(graphs)]
+    texts = [f"{n} x " * (n > 1) + f"[{', '.join(ops)}]" for ops, n in runs]
+    return f"{len(graphs)} graphs: {', '.join(texts)}" if graphs else "no graph"
 
 
 def told(exercise: Exercise, lesson: str, source: str, said: str) -> str:
