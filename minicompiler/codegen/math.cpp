@@ -207,14 +207,15 @@ static inline float cos(float x) { return sine(x, 1); }
 static inline double cos(double x) { return __builtin_cos(x); }
 
 // What does not fit is the lowest number, as processors of this family have it; the language leaves
-// it open, and a compiler that knows the value would choose its own.
+// it open, and a compiler that knows the value would choose its own. Zero is said apart: gcc takes
+// F(T(x)) for trunc(x), where it is -0.
 template <class T, class F> static inline T truncated(F x) {
+    T whole = T(x);
 #ifdef __x86_64__
     constexpr F limit = F(1ull << (8 * sizeof(T) - 1));
-    return x >= -limit && x < limit ? T(x) : T(1ull << (8 * sizeof(T) - 1));
-#else
-    return T(x);
+    whole = x >= -limit && x < limit ? whole : T(1ull << (8 * sizeof(T) - 1));
 #endif
+    return __builtin_fabs(x) < 1 ? T(0) : whole;
 }
 
 // bfloat16 is the upper half of a float; rounded half to even, a NaN stays one
