@@ -471,7 +471,7 @@ def frozen(t):
     def __eq__(self, o):
         return isinstance(o, Vec) and self.n == o.n
     def __hash__(self):
-        return hash(self.n)
+        return hash(str(type(self.n)) if hasattr(self.n, 'send') else self.n)
     def __len__(self):
         return abs(self.n) % 5
     def __bool__(self):

@@ -32,7 +32,7 @@ EXPRESSIONS = {
         "show(<T>)", "show(<int>) * <T>", "Proxy(<O>).t", "Proxy(<O>).scaled(<T>)", "both(<T>)", "Diamond(<T>).go()", "<V>.major * <T>",
         "<T>.mul(<T>).add(<int>)", "torch.Tensor.add(<T>, <T>)", "operator.methodcaller('mul', <int>)(<T>)", "operator.getitem([<T>], 0)", "getattr(torch, 'cos')(<T>)",
         "copy.copy(<O>).t", "(<O> and <T>)", "(<@T> if <@T> is not None else <T>)", "(<LT> and <LT>[0] if <LT> else <T>)", "sum(<LT>[:2]) + <T>", "math.prod([2, <int>]) * <T>",
-        "torch.ones(3)[torch.tensor([True, False, True])].sum() * <T>", "<T>[torch.arange(3) % 3]", "<T>.sum(dim=0, keepdim=True)", "<T>.T", "torch.cat((<T>, <T>), dim=0)[::2]",
+        "torch.ones(3)[torch.tensor([True, False, True])].sum() * <T>", "<T>[torch.arange(3, device='cpu') % 3]", "<T>.sum(dim=0, keepdim=True)", "<T>.T", "torch.cat((<T>, <T>), dim=0)[::2]",
         "<T>.type(torch.float32)", "<T>.eq(<T>).float()", "(<T> > <float>) * <T>", "(<T> == <T>) + <T>", "torch.zeros_like(<T>)", "torch.arange(3) + <T>", "<T>.tolist()[0] * <T>",
     ],
     "int": [
