@@ -14,7 +14,6 @@ it a label. Lines behind `...` are the caller's between two calls, or stand at t
 """
 
 import contextlib
-import copy
 import ctypes
 import functools
 import heapq
@@ -22,6 +21,7 @@ import io
 import math
 import random
 import re
+import string
 import sys
 import warnings
 from collections import Counter, deque
@@ -587,7 +587,8 @@ def restore_ambient() -> None:
 
 
 # what programs may exchange of modules and classes that are not theirs
-PATCHED: Any = [(math, "floor"), (torch, "sin"), (torch.nn.ReLU, "forward"), (copy, "copy")]
+# not what torch.fx calls while it compiles
+PATCHED: Any = [(math, "floor"), (torch, "sin"), (torch.nn.ReLU, "forward"), (string, "capwords")]
 PATCHED += [(torch.nn.functional, "softplus"), (torch.Tensor, "tanh"), (Counter, "most_common")]
 PATCHED += [(heapq, "nlargest"), (torch.nn.Sequential, "forward")]
 PATCHED = [(of, name, getattr(of, name)) for of, name in PATCHED]
