@@ -586,8 +586,7 @@ def restore_ambient() -> None:
             setattr(of, name, real)
 
 
-# what programs may exchange of modules and classes that are not theirs
-# not what torch.fx calls while it compiles
+# What programs may exchange of modules and classes that are not theirs: nothing that torch.fx calls.
 PATCHED: Any = [(math, "floor"), (torch, "sin"), (torch.nn.ReLU, "forward"), (string, "capwords")]
 PATCHED += [(torch.nn.functional, "softplus"), (torch.Tensor, "tanh"), (Counter, "most_common")]
 PATCHED += [(heapq, "nlargest"), (torch.nn.Sequential, "forward")]
