@@ -1038,8 +1038,8 @@ LOG.append(leaves_()) || LOG.append(next(iter(<a>(2)))) || LOG.append(1 in <a>(3
 LOG.append('after')
 <+T> = <T> * 2""",
     # ---------------------------------------------------------------- iterators that have ended stay so
-    """<a:+O> = <?[1, 2] || [1, 2] || [2] || [7] || deque([1, 2]) || [] || Stack([1, 2]) || GL?>
-<b:+It> = <?iter(<a>) || iter(<a>) || iter(<a>) || iter(<a>) || iter(<a>) || enumerate(<a>) || zip(<a>, [7, 8, 9, 10, 11]) || map(lambda e: e + 1, <a>) || (e for e in <a>) || filter(None, <a>) || itertools.chain(<a>) || reversed(<a>) || itertools.islice(<a>, 9)?>
+    """<a:+O> = <?[1, 2] || [1, 2] || [2] || [7] || [3, 4] || [9] || deque([1, 2]) || [] || Stack([1, 2]) || GL?>
+<b:+It> = <?iter(<a>) || iter(<a>) || iter(<a>) || iter(<a>) || iter(<a>) || iter(<a>) || iter(<a>) || iter(<a>) || iter(<a>) || iter(<a>) || enumerate(<a>) || zip(<a>, [7, 8, 9, 10, 11]) || map(lambda e: e + 1, <a>) || (e for e in <a>) || filter(None, <a>) || itertools.chain(<a>) || reversed(<a>) || itertools.islice(<a>, 9)?>
 <?LOG.append([*<b>]) || for item_ in <b>:
     LOG.append(item_) || LOG.append(sum(1 for _ in <b>)) || while next(<b>, None) is not None:
     pass || LOG.append(any(False for e in <b>)) || LOG.append(99 in <b>) || LOG.append([next(<b>, 'end'), next(<b>, 'end'), next(<b>, 'end'), next(<b>, 'end')])?>

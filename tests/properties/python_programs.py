@@ -586,7 +586,7 @@ def restore_ambient() -> None:
             setattr(of, name, real)
 
 
-# What programs may exchange of modules and classes that are not theirs: nothing that torch.fx calls.
+# What programs may exchange of modules and classes that are not theirs; nothing that fx calls.
 PATCHED: Any = [(math, "floor"), (torch, "sin"), (torch.nn.ReLU, "forward"), (string, "capwords")]
 PATCHED += [(torch.nn.functional, "softplus"), (torch.Tensor, "tanh"), (Counter, "most_common")]
 PATCHED += [(heapq, "nlargest"), (torch.nn.Sequential, "forward")]

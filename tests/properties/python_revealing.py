@@ -543,13 +543,13 @@ LOG.append(str(Remade(2).k))
 ...
 <?Remade.__init__ = lambda self, k: setattr(self, 'k', k + 4) || Remade.__init__ = lambda self, k: setattr(self, 'k', k + 4) || Remade.__new__ = lambda cls, k: object.__new__(Remade_) || Remade_.__init__ = lambda self, k: setattr(self, 'k', 40) || Remade.__call__ = lambda self, n: n + 6 || Remade.__len__ = lambda self: 8 || Remade.__getitem__ = lambda self, i: 9 || Remade.__add__ = lambda self, n: n + 20 || Remade.build = staticmethod(lambda k: SimpleNamespace(k=k + 30)) || del Remade_.__init__?>""",
     # ---------------------------------------------------------------- a key that is not there, and one object known by two ways
-    """# <a:?DICTS.p || DICTS.pair[0] || DICTS.by['p']?>
-# <b:?DICTS.q || DICTS.pair[1] || DICTS.by['q']?>
+    """# <a:?ASIDE.p || ASIDE.pair[0] || ASIDE.by['p']?>
+# <b:?ASIDE.q || ASIDE.pair[1] || ASIDE.by['q']?>
 <?<a>['new'] = <int> || <a>.setdefault('new', <int>) || <a>.update(new=<int>) || <a> |= {'new': <int>}?>
-<+T> = <T> + <?('new' in <b>) || <b>.get('new', 7) || (<b>['new'] if 'new' in <b> else 5) || len(<b>) || <b>.pop('new', 8) || ('new' not in [*<b>])?>
-<a>.pop('new', None)
+<+T> = <T> + <?('new' in <b>) || <b>.get('new', 7) || (<b>['new'] if 'new' in <b> else 5) || <b>.pop('new', 8) || ('new' not in <b>)?>
 ...
-DICTS.turn()""",
+<a>.pop('new', None)
+ASIDE.turn()""",
     """<+T> = <T> * <?ASKS[0][0](2) || ASKS[1][0]() || len(str(ASKS[2][0]('u'))) || functools.partial(ASKS[0][0], 2)() || plainly_(ASKS[0][0], 2)?>
 LOG.append((ASKS[0][0](5), ASKS[2][0]('w', 3)))
 ...
@@ -571,7 +571,10 @@ LOG.append(sorted(KNOWN_AS.d))""",
     finally:
         LOG.append('inner') || while n < 30:
         got = yield n
-        n += got or 1 || try:
+        n += got or 1 || while n < 25:
+        n += (yield n) or 2 || while n < 28:
+        n += 1 + ((yield n) or 1) || for _ in range(9):
+        LOG.append((yield n)) || try:
         while n < 30:
             got = yield n
             n += got or 1
@@ -583,11 +586,13 @@ def <b:+FI>(n):
         back = yield from <a>(n)
         LOG.append(back)
     finally:
-        LOG.append('outer') || LOG.append((yield from <a>(n))) || with Ctx('outer'):
+        LOG.append('outer') || LOG.append((yield from <a>(n))) || LOG.append((yield from <a>(n + 1))) || n = yield from <a>(n)
+    LOG.append(n) || with Ctx('outer'):
         yield from <a>(n) || yield from <a>(n)
     yield from <a>(n + 20)?>
 <c:+It> = <b>(<int>)
 LOG.append(next(<c>))
+LOG.append(<c>.<?send(10) || send(7) || send(12) || send(None)?>)
 <?LOG.append(<c>.send(10)) || LOG.append(<c>.send(40)) || <c>.close() || LOG.append(<c>.throw(MyError(2))) || LOG.append([*<c>]) || pass || for item_ in <b>(<int>):
     break || LOG.append(first_of(<b>(<int>)))?>
 <c> = None
@@ -672,6 +677,7 @@ DEFINITIONS = {
     "PROXY": "PROXY = types.MappingProxyType(VARS)\n",
     "LISTS": "LISTS = Shelf(lambda: [1, 2], <bool>)\n",
     "DICTS": "DICTS = Shelf(lambda: {'u': 1, 'w': 2}, <bool>)\n",
+    "ASIDE": "ASIDE = Shelf(lambda: {'u': 1, 'w': 2}, True)\n",
     "THINGS": """class Thing:
     def __init__(self):
         self.v, self.t, self.seen = 1, torch.ones(3), [1]
