@@ -165,8 +165,7 @@ def finish(
         raise Unbuildable(0, "a generator may be left inside of `try` or `with`")
     worth = ev.graph.operations or config.keep_empty_graphs
     text = Text(ev, vector_of(code))
-    for call, answer in ev.cached:
-        text.ask(call, answer, in_python(text, code))
+    fits = " and ".join(text.asks())
     if found is not None:
         if not worth:
             return skip("no tensor operations", ev.guards, frame)
@@ -179,7 +178,9 @@ def finish(
         landing = write_break(ev, frame, text)
     leave_ambient(ev)
     set_ambient_back(ev)  # compiled under what it will find
-    run = graph_call(code, text, compile_graph) if ev.graph.operations else text.asks
+    run = [f"if not ({fits}): return {in_python(text, code)}"] * bool(fits)
+    if ev.graph.operations:
+        run = graph_call(code, text, compile_graph, fits)
     guard_aliasing(ev, frame)
     replacement = text.replacement(run)
     record.add("replacement", replacement.text)
@@ -191,9 +192,9 @@ def finish(
     return Compiled(ev.guards, replacement, (replacement.text, text.graph, *numbers), text.binding)
 
 
-def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph) -> list[str]:
-    """Lines that run the graph. If it raises, what it has done is undone and the frame runs as
-    Python would, so that its own except clauses see the exception at its place."""
+def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph, fits: str) -> list[str]:
+    """Lines that run the graph. If it raises, or `fits` is false then, what it has done is undone
+    and the frame runs as Python would, whose except clauses see the exception at its place."""
     record, ev, graph = report.current(), text.ev, text.ev.graph.graph
     inputs = [text.read(t.source) for t in ev.graph.inputs if t.source is not None]
     graph.output(tuple(text.outputs))
@@ -208,23 +209,22 @@ def graph_call(code: CodeType, text: Text, compile_graph: CompileGraph) -> list[
     outputs = "".join(f"{n}, " for n in text.outputs.values())
     run = f"{outputs}{'= ' if outputs else ''}graph({', '.join(spread(inputs))})"
     undo = [f"    {text.setter(key, before)}" for key, (_, before) in ev.ambient.items()]
-    # others write inputs last and reset generators
+    # others write inputs last and reset generators; but caches are asked behind the graph
     captured = isinstance(getattr(compiled, "__self__", None), fx.GraphModule)
-    if captured and ev.handles and not all(t.fake.is_leaf for t in ev.graph.mutated()):
+    copies = captured or bool(fits)
+    if copies and (ev.handles or fits) and not all(t.fake.is_leaf for t in ev.graph.mutated()):
         raise Unsupported("what gives history to an argument cannot be undone if the graph raises")
     touched = ev.graph.undone() if captured else ev.graph.mutated()
     written = "".join(f"{text.read(t.source)}, " for t in touched if t.source)
-    before = f"{text.const(Before)}(({written}), {captured}, {captured and ev.graph.mode.draws})"
-    acts = bool(written or ev.graph.mode.draws)
+    before = f"{text.const(Before)}(({written}), {copies}, {copies and ev.graph.mode.draws})"
+    asked = [f"    if not ({fits}): raise {text.const(Exception)}"] * bool(fits)
     return [
-        *(text.asks if acts else ()),
-        f"before = {before if written or captured else True}",
-        *["try:", f"    {run}", "except BaseException as error:", *undo],
+        f"before = {before if written or copies else True}",
+        *["try:", f"    {run}", *asked, "except BaseException as error:", *undo],
         f"    if not isinstance(error, {text.const(Exception)})"
-        + (" or not before.put_back():" if written or captured else ":"),
+        + (" or not before.put_back():" if written or copies else ":"),
         *["        raise", "    before = None"],
         *["if before is None:", f"    return {in_python(text, code)}"],
-        *(() if acts else text.asks),  # a graph that raises leaves them to Python
     ]
 
 

@@ -10,7 +10,7 @@ their sources before the graph runs; effects come after it, in program order.
 import functools
 from itertools import islice
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import CellType, ClassMethodDescriptorType, CodeType, FunctionType, MappingProxyType
 from types import MethodType
 from typing import Any, cast
@@ -47,7 +47,6 @@ class Text(guards.Text):
         self.after: list[str] = []
         self.made: dict[int, str] = {}
         self.kept: list[Value] = []  # keeps the ids in `made` valid
-        self.asks: list[str] = []  # questions to caches
         self.cells: list[Cell] = []  # to be filled once what they are part of is complete
         self.building: dict[int, list[int]] = {}  # id -> line number where creation may go
         self.outputs: dict[torch.fx.Node, str] = {}
@@ -131,15 +130,16 @@ class Text(guards.Text):
         named = "".join(f"{name}={self.value(x)}, " for name, x in of.kwargs.items())
         return f"{self.value(of.function)}({self.items(of.args)}{named})"
 
-    def ask(self, call: Call, answer: Any, otherwise: str) -> None:
-        """Call a function under lru_cache, but for the call that capture has made for an object;
-        `otherwise`: where it does not answer as then."""
-        kind, text = guards.KINDS["EQUALS" if is_literal(answer) else "ID"], self.call(call)
-        if not is_literal(answer):
-            first = self.const([answer])
-            text = f"{first}.pop() if {first} else {text}"
-        holds = kind.holds("answer", kind.keep(answer), self)
-        self.asks += [f"answer = {text}", f"if not ({holds}): return {otherwise}"]
+    def asks(self) -> Iterable[str]:
+        """Calls of functions under lru_cache, but for the call that capture has made for an object:
+        do they answer as then?"""
+        for call, answer in self.ev.cached:
+            kind, text = guards.KINDS["EQUALS" if is_literal(answer) else "ID"], self.call(call)
+            if not is_literal(answer):
+                first = self.const([answer])
+                text = f"{first}.pop() if {first} else {text}"
+            holds = kind.holds("answer", kind.keep(answer), self)
+            yield f"[answer := {text}] and ({holds})"
 
     # ---------------------------------------------------------------- effects
     def effects(self) -> None:

@@ -255,7 +255,7 @@ def truth(f: Frame, value: Any) -> bool:
     that the tensor says so; where it does not, Python runs the frame, and raises."""
     jump = f.inst if f.inst.target >= 0 else f.code.instructions[f.index]
     one = isinstance(value, Tensor) and value.fake.numel() == 1 and value.fake.is_cpu
-    if one and jump.target > 0 and not f.ev.cached:  # else Python would ask the cache again
+    if one and jump.target > 0:
         on = "TRUE" in jump.opname
         for side, answer in ((jump.target, not on), (jump.index + 1, on)):
             if f.code.raises(side):
