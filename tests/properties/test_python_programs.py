@@ -400,30 +400,35 @@ class Hangs(BaseException):
 SECONDS, WAITS = 20, 120
 
 
-def runs_soon(program: Program) -> bool:
-    """Eagerly: lists may double with every step."""
-    signal.setitimer(signal.ITIMER_PROF, SECONDS / 10)
-    try:
-        observe(program, lambda f: f)
-    except Hangs:
-        return False
-    return True
+def in_time(seconds: float, run: Callable[[], Any]) -> Any:
+    """What it gives; None where it took longer, though it may have swallowed what stopped it, and
+    gone on to the next loop without end."""
+    late = []
 
-
-def differs_at_all(program: Program) -> list[str]:
     def stop(*_: Any) -> None:
+        late.append(True)
         raise Hangs
 
     signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1)
     try:
-        return check(program)
+        found = run()
     except Hangs:
-        return [f"takes more than {SECONDS} s"] if runs_soon(program) else []
-    except Exception as error:
-        return [f"not even run: {type(error).__name__}: {error}"]
+        return None
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+    return None if late else found
+
+
+def differs_at_all(program: Program) -> list[str]:
+    try:
+        found = in_time(SECONDS, lambda: check(program))
+    except Exception as error:
+        return [f"not even run: {type(error).__name__}: {error}"]
+    if found is not None:
+        return found
+    eager = in_time(SECONDS / 10, lambda: observe(program, lambda f: f))  # lists may double
+    return [f"takes more than {SECONDS} s"] if eager is not None else []
 
 
 def in_turn(seed: int, backend: str) -> Iterator[str]:
