@@ -142,6 +142,8 @@ class Seen:
             trace = traceback.extract_tb(v.__traceback__)
             lines = [at.lineno for at in trace if at.lineno and "<program" in at.filename]
             where = lines[-1:]  # frames of resume functions stand beside the program's
+            if isinstance(v, RecursionError):
+                where = []  # an evaluator takes of the depth, too
             return [self.of(v.args), self.of(vars(v)), where, *[type(e).__name__ for e in rest]]
         if isinstance(v, functools.partial):
             return [self.of(v.func), self.of(v.args), self.of(v.keywords)]
