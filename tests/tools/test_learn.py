@@ -375,7 +375,7 @@ def train(mine: Workspace, answers: dict[str, str], *arguments: str) -> tuple[in
 
 
 def asked(said: str) -> dict[str, int]:
-    found = re.findall(r"yours: (\w+) was asked ([\d,]+) times", said)
+    found = re.findall(r"yours: (\w+) answered ([\d,]+) times", said)
     return {name: int(times.replace(",", "")) for name, times in found}
 
 
@@ -395,8 +395,10 @@ def test_the_whole_tour_with_all_that_is_the_learners(mine: Workspace) -> None:
 
 
 def test_it_is_the_learners_code_that_runs(mine: Workspace) -> None:
-    said = train(mine, {"05_resume": named("05_resume").stub}, *SHORT)[1]
-    assert "2 graphs, 0 breaks" in said and asked(said)["05_resume"]  # it raises: nothing is cut
+    code, said = train(mine, {"05_resume": named("05_resume").stub}, *SHORT)
+    assert "2 graphs, 0 breaks" in said  # it raises: nothing is cut
+    assert not asked(said)["05_resume"]
+    assert code == 1 and re.search(r"05_resume raised \d+ times.*: NotImplementedError: ", said)
 
 
 def test_a_file_of_the_learners_runs(mine: Workspace) -> None:

@@ -12,14 +12,28 @@ from ..source import ROOT, span_of
 from .exercise import Exercise
 
 PACKAGE = Path(minicompiler.__file__).parent
-RAN = (
-    "MINICOMPILER_RAN"  # environment: a file that gets, at the end, how often each piece was asked
-)
-COUNTING = f'''"""The learner's pieces, and how often each was asked."""
+# environment: a file that gets, at the end, how often each piece answered, and what each raised
+RAN = "MINICOMPILER_RAN"
+COUNTING = f'''"""The learner's pieces, how often each answered, and what each raised."""
 import atexit, collections, json, os, pathlib
-ran = collections.Counter()
+answered, raised = collections.Counter(), collections.defaultdict(collections.Counter)
+
+def asked(name, piece, args, named):
+    try:
+        result = piece(*args, **named)
+    except Exception as error:  # the compiler's own are answers; others count where they arise
+        home = type(error).__module__ + "."
+        ours = home.startswith("minicompiler.") and not home.startswith("minicompiler.mine.")
+        if not ours and not hasattr(error, "arose"):
+            error.arose = name
+            raised[name][f"{{type(error).__name__}}: {{error}}".splitlines()[0]] += 1
+        raise
+    answered[name] += 1
+    return result
+
 if {RAN!r} in os.environ:
-    atexit.register(lambda: pathlib.Path(os.environ[{RAN!r}]).write_text(json.dumps(ran)))
+    told = pathlib.Path(os.environ[{RAN!r}])
+    atexit.register(lambda: told.write_text(json.dumps([answered, raised])))
 '''
 
 
@@ -54,11 +68,10 @@ def cut(text: str, symbol: str, module: str) -> str:
     assert isinstance(node, ast.FunctionDef)
     name = node.name
     body = f"""\
-        from minicompiler.mine import ran
+        from minicompiler.mine import asked
         from minicompiler.mine.{module} import {name} as mine
 
-        ran["{module.removeprefix("exercise_")}"] += 1
-        return mine(*args, **named)
+        return asked("{module.removeprefix("exercise_")}", mine, args, named)
         """
     lines = text.splitlines()
     indent = " " * node.col_offset

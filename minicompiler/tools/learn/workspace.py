@@ -301,10 +301,12 @@ def run_(
         environment = os.environ | {"PYTHONPATH": str(where), RAN: str(ran)}
         command = [sys.executable, "-P", *program, *(arguments or [])]
         status = subprocess.run(command, env=environment).returncode
-        asked = json.loads(ran.read_text()) if ran.exists() else {}
+        answered, raised = json.loads(ran.read_text()) if ran.exists() else ({}, {})
     for e, _ in installed:
-        out.print(f"yours: {e.name} was asked {asked.get(e.name, 0):,} times", markup=False)
-    raise typer.Exit(status)
+        show(f"yours: {e.name} answered {answered.get(e.name, 0):,} times")
+        for error, times in raised.get(e.name, {}).items():
+            show(f"yours: {e.name} raised {times:,} times, where eager ran instead: {error}")
+    raise typer.Exit(status or int(bool(raised) and what == "tour"))
 
 
 @app.command()
