@@ -101,6 +101,7 @@ class CodeCache:
         module, checks = module_of(vector), binding.build(compiled.guards, compiled.binding)
         if isinstance(compiled.replacement, FunctionType):
             frame_hook.skip(compiled.replacement.__code__)  # never offered to be compiled
+        current().count("guards", len(compiled.guards))
         entry = Entry(region, compiled, checks, None if module is None else ref(module))
         self.publish([entry, *self.entries])
         return binding.found(checks, vector)
@@ -203,7 +204,6 @@ def find_or_compile(
             current().count("recompiles")
         compiled = compile() if left < config.recompile_limit else None
         if compiled is not None and (found := cache.insert(region, compiled, vector)):
-            current().count("guards", len(compiled.guards))
             return with_found(compiled.replacement, found)
         cache.give_up(region)
         if compiled is not None:  # never run on an assumption that does not hold

@@ -384,6 +384,7 @@ def test_the_tour_trains_with_what_is_the_learners(mine: Workspace, names: list[
     code, said = train(mine, {name: named(name).reference for name in names}, *SHORT)
     assert code == 0, said
     assert "2 frames, 2 graphs, 1 breaks" in said and "0 operators left to torch" in said
+    assert re.search(r"\b[1-9]\d* guards", said)  # counted, whoever dispatches
     assert set(asked(said)) == set(names) and all(asked(said).values())
 
 
