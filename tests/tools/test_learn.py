@@ -20,7 +20,7 @@ from minicompiler.tools.learn.build import build
 from minicompiler.tools.learn.exercise import exercises, named
 from minicompiler.tools.learn.grading import grade
 from minicompiler.tools.learn.workspace import Workspace
-from minicompiler.tools.source import ROOT
+from minicompiler.tools.source import ROOT, house
 
 PIECE = "03_unpack"
 HEAD = "def UNPACK_EX(f, inst):\n    "
@@ -345,6 +345,22 @@ def test_a_workspace_may_be_moved_and_copied(mine: Workspace, monkeypatch: Any) 
 def test_a_narrow_terminal_without_colours(mine: Workspace) -> None:
     said, _ = command(mine, "list", COLUMNS="40", NO_COLOR="1").communicate(timeout=60)
     assert "\x1b" not in said and all(e.name in said for e in exercises())
+
+
+def test_mine_is_as_wide_as_it_is(mine: Workspace) -> None:
+    said, _ = command(mine, "mine", COLUMNS="40").communicate(timeout=60)
+    lines = said.splitlines()
+    assert all(f"reference  {s}" in lines for e in exercises() for s in e.symbols)
+    assert house().splitlines()[0] in lines
+
+
+@pytest.mark.parametrize(
+    "name, whose", [("02_dispatch", "the reference's"), ("03_unpack", "eager's")]
+)
+def test_it_is_said_whose_the_right_value_is(name: str, whose: str) -> None:
+    wrong = {"02_dispatch": "asks_again", "03_unpack": "tuple_"}[name]
+    (answer,) = (answer for which, answer, _ in named(name).wrong() if which == wrong)
+    assert f"and {whose} is" in grade(named(name), answer).message
 
 
 def test_what_an_answer_prints_is_told(mine: Workspace) -> None:

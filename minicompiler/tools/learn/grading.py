@@ -12,6 +12,7 @@ import json
 import operator
 import os
 import random
+import re
 import selectors
 import socket
 import subprocess
@@ -84,9 +85,12 @@ def grade_piece(exercise: Exercise, answer: str) -> Verdict:
         for n, (lesson, source) in enumerate(cases):
             source = textwrap.dedent(source)
             calls = exercise.cases.get("CALLS", 2)
+            names = "|".join(name.rpartition(".")[2] for _, name in exercise.places)
+            asks = re.search(rf"\bimport .*\b({names})\b", source)  # the piece itself, in eager too
+            whose = "the reference's" if asks else "eager's"
             eager, wanted = truth(source, calls)
             try:
-                said = difference(process.program(source, calls), eager, wanted)
+                said = difference(process.program(source, calls), eager, wanted, whose)
             except Failed as failed:
                 said = str(failed)
             except Exception as error:  # of what is made up, even that may fail
@@ -97,14 +101,15 @@ def grade_piece(exercise: Exercise, answer: str) -> Verdict:
     return Verdict(True, share=1.0)
 
 
-def difference(found: Run, eager: Any, wanted: Run) -> str:
-    """What is wrong, with both values; "" where nothing is."""
+def difference(found: Run, eager: Any, wanted: Run, whose: str) -> str:
+    """What is wrong, with both values, and whose the right one is; "" where nothing is."""
     for k, (mine, right) in enumerate(zip(found.shown, eager, strict=True)):
         if not same(mine, right):
             last = k == len(eager) - 1
             where = "at the end, `seen` is" if last else f"call {k + 1} returns"
-            said = f"{where} {readable(mine)}\nand eager's is {readable(right)}"
-            ends = zip(["\nat the end, `seen` is", "and eager's is"], [found.shown[-1], eager[-1]])
+            said = f"{where} {readable(mine)}\nand {whose} is {readable(right)}"
+            heads = ["\nat the end, `seen` is", f"and {whose} is"]
+            ends = zip(heads, [found.shown[-1], eager[-1]])
             differs = not last and not same(found.shown[-1], eager[-1])
             return "\n".join([said, *(f"{e} {readable(v)}" for e, v in ends if differs)])
     if found.graphs != wanted.graphs:

@@ -281,10 +281,10 @@ def mine() -> None:
     """The house, and which of its pieces are yours."""
     space = Workspace.here()
     yours = {e.name for e, _ in pieces(space)}
-    out.print(house(), markup=False)
+    show(house())
     for e in exercises():
         for symbol in e.symbols:
-            out.print(f"{'yours' if e.name in yours else 'reference':10} {symbol}", markup=False)
+            show(f"{'yours' if e.name in yours else 'reference':10} {symbol}")
 
 
 @app.command("run")
