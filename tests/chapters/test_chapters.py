@@ -102,6 +102,12 @@ def test_answers_are_folded_and_nothing_else_is(path: Path) -> None:
         assert inside == ({known[1]} if known else set()), f"{place} is the answer to {inside}"
 
 
+def test_no_question_gives_an_exercise_away() -> None:
+    """What 04_zero is about is found by trying."""
+    before = sections((ROOT / "chapters" / "04_guards" / "README.md").read_text())
+    assert "-0.0" not in before["Predict, run, explain"]
+
+
 def test_the_stated_commands_print() -> None:
     text = (ROOT / "chapters" / "README.md").read_text()
     commands = re.findall(r"^PYTHONPATH=chapters .venv/bin/python (.*)$", text, re.MULTILINE)
