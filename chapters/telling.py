@@ -14,7 +14,10 @@ CHAPTERS = Path(__file__).parent
 
 def tell(file):
     """Each as in the text, where nothing has run before it."""
-    for name in sys.argv[1:] or functions(fresh(file)):
+    known = functions(fresh(file))
+    for name in sys.argv[1:] or known:
+        if name not in known:
+            sys.exit(f"there is no {name!r} here; there are {', '.join(known)}")
         print(f"# {name}", flush=True)
         fresh(file)[name]()
         print(flush=True)

@@ -108,6 +108,18 @@ def test_no_question_gives_an_exercise_away() -> None:
     assert "-0.0" not in before["Predict, run, explain"]
 
 
+def test_an_unknown_name_is_answered_with_those_there_are() -> None:
+    done = subprocess.run(
+        [sys.executable, "chapters/04_guards/predict.py", "nothing"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": f"{ROOT / 'chapters'}:{ROOT}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1 and "there is no 'nothing' here; there are " in done.stderr
+    assert "never_the_same" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_the_stated_commands_print() -> None:
     text = (ROOT / "chapters" / "README.md").read_text()
     commands = re.findall(r"^PYTHONPATH=chapters .venv/bin/python (.*)$", text, re.MULTILINE)
