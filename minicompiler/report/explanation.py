@@ -5,6 +5,7 @@ decided as it did. The whole is the stages of each frame in the order of the pip
 text, and show themselves in colours in a terminal (`rich.print`) and as tables in a notebook.
 """
 
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,9 +14,18 @@ from .display import Block, Code, Part, Rows, Shown, Stage, as_text
 from .record import Record, collecting
 
 
+def _folded(graph: Any) -> str:
+    """A graph in lines of 100 columns at most, where it has spaces."""
+    lines = str(graph).split("\n")
+    fold = {"subsequent_indent": " " * 8, "break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(textwrap.fill(line, 100, **fold) for line in lines)  # type: ignore[arg-type]
+
+
 def _halves(parts: Any) -> str:
-    text = f"forward\n{parts.forward.graph}"
-    return text if parts.backward is None else f"{text}\n\nbackward\n{parts.backward.graph}"
+    text = f"forward\n{_folded(parts.forward.graph)}"
+    if parts.backward is None:
+        return text
+    return f"{text}\n\nbackward\n{_folded(parts.backward.graph)}"
 
 
 def _steps(plan: Any) -> str:
@@ -35,7 +45,7 @@ def _steps(plan: Any) -> str:
 FRONT = ("bytecode", "graph", "guards", "breaks", "resume", "recompiles")  # functions of `front`
 # other properties of an Explanation -> (what stages recorded, how to write one, in which language)
 STAGES: dict[str, tuple[str, Callable[[Any], str], str]] = {
-    "joint": ("joint", lambda joint: str(joint.graph), "text"),
+    "joint": ("joint", lambda joint: _folded(joint.graph), "text"),
     "partition": ("partition", _halves, "text"),
     "loops": ("program", repr, "python"),
     "buffers": ("plan", _steps, "text"),

@@ -6,6 +6,7 @@ led to it, and with its why.
 
 import dis
 import linecache
+import os
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -27,6 +28,11 @@ def line(place: str) -> str:
         return place
     text = linecache.getline(found[1], int(found[2])).strip()
     return f"{found[1].rpartition('/')[2]}:{found[2]}{found[3]}" + (f":  {text}" if text else "")
+
+
+def near(text: str) -> str:
+    """Paths below the working directory as they are written there."""
+    return text.replace(os.path.join(os.getcwd(), ""), "")
 
 
 def decided(record: Record, verdict: str) -> list[Why]:
@@ -180,7 +186,7 @@ def guards(record: Record) -> Iterator[Block]:
 def breaks(record: Record) -> Iterator[Block]:
     """Where the graph ends, why, what is handed over, and what goes on; or why there is none."""
     whys = decided(record, "break")
-    yield from (Code(w.reason) for w in whys if not w.data)  # a graph that runs as captured
+    yield from (Code(near(w.reason)) for w in whys if not w.data)  # a graph that runs as captured
     for refusal, landing in (w.data.values() for w in whys if w.data):
         then = [f"{called(c)} at {line(place(c))}" for c in behind(landing)]
         rows = [
@@ -191,7 +197,8 @@ def breaks(record: Record) -> Iterator[Block]:
             *[("then", text) for text in then or ["Python, to the end of the function"]],
         ]
         yield Rows([row for row in rows if row[1]])
-    yield from (Code(f"left to Python: {w.reason}") for w in decided(record, "left to Python"))
+    left = decided(record, "left to Python")
+    yield from (Code(f"left to Python: {near(w.reason)}") for w in left)
 
 
 def behind(landing: CodeType) -> list[CodeType]:

@@ -26,7 +26,7 @@ COMPILER = {
     "runtime": 1550,
     "reserve": 0,  # freed, for stages to come
 }
-BESIDES = {"report": 902, "tools": 2298}
+BESIDES = {"report": 913, "tools": 2287}
 FILE, COLUMNS = 600, 100
 C_LIKE = {".c", ".cc", ".cpp", ".cu", ".h", ".hpp"}  # templates of generated C++ are .cpp too
 SILENT = {

@@ -195,6 +195,22 @@ def test_where_nothing_goes_on_that_is_said() -> None:
     assert left.startswith("branches on the value of a tensor\n  at ") and "instead: use" in left
 
 
+def test_places_below_the_working_directory_are_told_from_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = Path(__file__).parent
+    monkeypatch.chdir(folder)
+    told = captured("first_turn_apart").breaks
+    assert "at programs.py:" in told and str(folder) not in told
+
+
+def test_long_lines_of_graphs_are_folded() -> None:
+    x = torch.randn(3, 5, requires_grad=True)
+    told = minicompiler.explain(f, x)
+    for text in (told.joint, told.partition):
+        assert text and max(map(len, text.splitlines())) <= 100
+
+
 def test_bytecode_is_beside_what_replaces_it() -> None:
     told = captured("straight").bytecode
     assert re.search(r"LOAD_FAST .* x  .*before = ", told) or "def replacement(L_x, L_k)" in told
