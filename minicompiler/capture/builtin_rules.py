@@ -272,14 +272,13 @@ def _exception_text(original: Any, ev: E, v: Obj) -> Value:
 
 @rule(sum)
 def _sum(ev: E, items: Value, start: Value = ZERO) -> Value:
-    """Item by item, as each may be computed when it is asked for; literals in front by Python
+    """Item by item, as each may be computed when it is asked for; numbers in front by Python
     itself, which since 3.12 adds floats with more care than `+`."""
     pulled, literals, rest = iter(model.Pulled(ev, items)), list[Value](), list[Value]()
-    if isinstance(start, Const):
-        for item in pulled:
-            (literals if isinstance(item, Const) else rest).append(item)
-            if rest:
-                break
+    numbers = {bool, int, float, complex}  # nothing that would raise behind the item it is about
+    if isinstance(start, Const) and start.cls in numbers:
+        while not rest and (item := next(pulled, None)) is not None:
+            (literals if isinstance(item, Const) and item.cls in numbers else rest).append(item)
         start = fold(ev, sum, [Tuple(literals), start], {})
     elif issubclass(start.cls, str | bytes | bytearray):
         refuse("sum() of text")

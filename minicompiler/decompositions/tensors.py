@@ -91,7 +91,8 @@ rule("embedding_dense_backward", half=False)(_embedding_backward)
 
 def _scaled(op: Rule) -> Rule:
     """addcmul, addcdiv: x + value * op(a, b), where value may be a tensor as well."""
-    return in_float32(lambda x, a, b, value=1: torch.add(x, op(a, b) * value))
+    fit: Rule = lambda x, value: value if x.is_floating_point() or x.is_complex() else int(value)
+    return in_float32(lambda x, a, b, value=1: torch.add(x, op(a, b) * fit(x, value)))
 
 
 _EACH: dict[str, Rule] = {

@@ -284,9 +284,9 @@ lowering("fmin")(_ignoring_nan("minimum"))
 
 @lowering("addcmul")
 def addcmul(x: Lazy, a: Lazy, b: Lazy, *, value: Number = 1) -> Any:
-    plus = _plus_product()
+    plus, whole = _plus_product(), not spec().dtype.is_floating_point
     body = lambda x, a, b, v: plus(x, ops.mul(v, a), b)
-    return elementwise(body, x, a, b, value, weight=4, exact=True)
+    return elementwise(body, x, a, b, int(value) if whole else value, weight=4, exact=True)
 
 
 @lowering("addcdiv")

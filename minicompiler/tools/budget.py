@@ -15,10 +15,10 @@ from pathlib import Path
 
 COMPILER = {
     "root": 462,
-    "capture": 5422,
+    "capture": 5421,
     "symbolic": 1206,
     "aot": 1176,
-    "decompositions": 696,
+    "decompositions": 697,
     "ir": 892,
     "lowering": 1074,
     "schedule": 947,

@@ -1543,6 +1543,27 @@ def test_sum_adds_while_a_generator_computes():
     check_against_eager(f, torch.ones(3), torch.tensor([0.3, 0.1, -0.7], requires_grad=True))
 
 
+@pytest.mark.parametrize("items", [(1, None), (1, "a"), (2.5, [1], 3), ("a",), (b"a", 1), (1, 2)])
+@pytest.mark.parametrize("start", [0, 1.5, "a", None, (), []])
+def test_sum_raises_before_its_generator_goes_on(items, start):
+    def f(x):
+        told = []
+
+        def telling():
+            for item in items:
+                told.append(item)
+                yield item
+            told.append("over")
+
+        try:
+            told.append(sum(telling(), start))
+        except TypeError as error:
+            told.append(str(error))
+        return x * 2, told
+
+    check_against_eager(f, torch.ones(2))
+
+
 SOURCES = [list, tuple, str, dict, lambda d: d.values(), range]
 
 

@@ -351,6 +351,8 @@ def test_foreach():
     check(aten._foreach_mul.List, xs, ys)
     check(aten._foreach_div.Scalar, xs, 3.0)
     check(aten._foreach_addcmul.Scalar, xs, ys, ys, 0.5)
+    whole = [torch.tensor([3, -5]), torch.tensor([7], dtype=torch.int8)]
+    check(aten._foreach_addcmul.Scalar, whole, whole, whole, 2.7)
     check(aten._foreach_addcdiv.ScalarList, xs, ys, ys, [0.5, 2.0])
     check(aten._foreach_addcdiv.Tensor, xs, ys, ys, torch.tensor([0.5, 2.0]))
     check(aten._foreach_lerp.Scalar, xs, ys, 0.3)

@@ -121,6 +121,8 @@ def test_integers_take_part_in_fused_operators():
     x = torch.arange(6, dtype=torch.int32)
     check(lambda x: torch.add(x, x, alpha=3), x)
     check(lambda x: torch.addcmul(x, x, x, value=2), x)
+    check(lambda x: torch.addcmul(x, x, x, value=0.5), x)  # 0, for integers
+    check(lambda x: torch.addcmul(x, x, x, value=-2.7), x)
     check(lambda x, w: torch.lerp(w, w * 2, w), x, torch.rand(6))
 
 
