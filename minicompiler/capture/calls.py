@@ -139,14 +139,13 @@ def fold(ev: E, real: Any, args: list[Value], kwargs: dict[str, Value]) -> Value
 
 
 def readable(ev: E, v: Value, real: Any) -> Any:
-    """`v` as a Python object that a pure function may read."""
+    """`v` as a Python object that a pure function may read, an iterator as far as it asks."""
     model.read_all(ev, v)
     found = constant(v)
-    if found is ABSENT and isinstance(v, Iterator | Generator):
-        return readable(ev, Tuple(model.unpack(ev, v)), real)
+    if found is ABSENT and isinstance(v, Iterator | Generator) and real is not str.format:
+        return (readable(ev, Tuple([item]), real)[0] for item in model.Pulled(ev, v))
     if found is ABSENT:
-        data = "the data of a tensor" if isinstance(v, Tensor) else describe(v)
-        refuse(f"{getattr(real, '__name__', real)} of {data}")
+        refuse(f"{getattr(real, '__name__', real)} of {describe(v)}")
     return found
 
 

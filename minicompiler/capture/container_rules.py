@@ -296,6 +296,7 @@ rule(KEYS.__contains__)(lambda ev, self, key: _dict_contains(ev, self.of, key))
 # ---------------------------------------------------------------- sets
 COMPARING = [f"__{name}__" for name, _ in model.COMPARE.values()]
 MANY = (Set, Dict, Sequence, View, Const)
+PARTLY = "update difference_update intersection intersection_update isdisjoint issuperset".split()
 ONE_KEY = ("add", "discard", "remove", "__contains__")
 ONE_BY_ONE = {"update": "add", "difference_update": "discard", "__isub__": "discard"}
 READING_SETS = """__len__ __contains__ copy isdisjoint issubset issuperset union intersection
@@ -312,9 +313,9 @@ def _set_rule(name: str, writes: bool, ev: E, self: Any, *args: Value) -> Any:
     takes: Any = Set if isinstance(self, Set) else Set | View if name in COMPARING else Value
     if operates and not isinstance(args[0], takes):
         return NOT_IMPLEMENTED
-    if name in ("update", "difference_update") and not all(isinstance(v, MANY) for v in args):
+    if name in PARTLY and not all(isinstance(v, MANY) for v in args):
         if name != "update" or len(args) > 1:
-            refuse("iterables that may look at the set meanwhile")
+            refuse("iterables that may look at the set meanwhile, or are asked for some items only")
         for item in model.one_by_one(ev, args[0]):  # this may, too
             _set_rule("add", True, ev, self, item)
         return None

@@ -1564,6 +1564,49 @@ def test_sum_raises_before_its_generator_goes_on(items, start):
     check_against_eager(f, torch.ones(2))
 
 
+ASKING = dict(
+    sum=sum,
+    product=math.prod,
+    exact=math.fsum,
+    bytes=bytes,
+    text="{}{}".format,
+    least=lambda it: min(it, key=lambda v: v + 1),
+    common={1, 2}.intersection,
+    apart={1, 2}.isdisjoint,
+    above={1, 2}.issuperset,
+    found=lambda it: 4 in it,
+    first=any,
+    counted=collections.Counter,
+)
+
+
+@pytest.mark.parametrize("ask", ASKING.values(), ids=ASKING)
+@pytest.mark.parametrize(
+    "items", [(1, None, 3), ("a", 1), (1, [2], 3), (1, 2, 3, 4, 5), (1, -1, 300)]
+)
+def test_iterators_go_as_far_as_they_are_asked(ask, items):
+    """What C raises, or has seen enough, leaves them where they are."""
+
+    def f(x):
+        told = []
+
+        def telling():
+            for item in items:
+                told.append(item)
+                yield item
+            told.append("over")
+
+        it = telling()
+        try:
+            told.append(ask(it))
+        except (TypeError, ValueError, IndexError) as error:
+            told.append(str(error))
+        told.append(next(it, "end"))
+        return x * 2, told
+
+    check_against_eager(f, torch.ones(2))
+
+
 SOURCES = [list, tuple, str, dict, lambda d: d.values(), range]
 
 
