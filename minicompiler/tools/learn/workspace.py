@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -135,7 +136,8 @@ def start(folder: Annotated[Path, typer.Argument(help="a new folder for your fil
         (folder / STATE).write_text(json.dumps(EMPTY))
     except OSError as error:
         raise leave(f"{folder} cannot be a workspace", str(error)) from None
-    out.print(f"Your workspace is {folder}. Now: cd {folder}; minicompiler learn next")
+    tool = "minicompiler" if shutil.which("minicompiler") else Path(sys.argv[0]).absolute()
+    out.print(f"Your workspace is {folder}. Now: cd {folder}; {tool} learn next")
 
 
 @app.command("list")
