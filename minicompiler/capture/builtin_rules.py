@@ -218,7 +218,7 @@ def _cached_call(ev: E, v: Obj, *args: Value, **kwargs: Value) -> Value:
     checks = ev.graph.graph.find_nodes(op="call_function", target=torch._assert_async)
     if acts or unsteady or switched or checks or (literal and others and not later):
         refuse("a cached function that does more than compute, or reads what was written")
-    plain: Callable[[Value], Value] = lambda a: a if a.source else Const(readable(ev, a, v.real))
+    plain: Any = lambda a: a if a.source else Const(readable(ev, Tuple([a]), v.real)[0])
     args, kwargs = tuple(map(plain, args)), {name: plain(a) for name, a in kwargs.items()}
     if later:
         ev.effects.later(ev, v, args, kwargs, checked=len(args))
